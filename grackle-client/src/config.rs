@@ -1,0 +1,150 @@
+//! How a [`Client`](crate::Client) reaches Redis and what it allows.
+
+use std::time::Duration;
+
+use crate::error::Error;
+
+/// Settings of a client; [`Config::new`] gives the defaults.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Config {
+    /// `redis://[user:password@]host[:port][/db]`, or `redis+unix:///path` for a Unix socket.
+    pub redis_url: String,
+    /// What every key begins with: 1–64 of `A-Z a-z 0-9 _ - : .`. Default `grackle`.
+    pub key_prefix: String,
+    /// How long one attempt to connect may take. Default 2 s.
+    pub connect_timeout: Duration,
+    /// How long one command may take before its connection is given up. Default 3 s.
+    pub command_timeout: Duration,
+    /// How long a call is retried over lost connections before it ends as
+    /// [`Error::Unavailable`]. Default 10 s.
+    pub retry_for: Duration,
+    /// What becomes of a waiter whose future is dropped. Default [`OnDrop::Leave`].
+    pub on_drop: OnDrop,
+    /// The limits an operator sets.
+    pub limits: Limits,
+    #[doc(hidden)]
+    pub test_clock: bool,
+}
+
+/// What becomes of a waiter whose future is dropped before its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum OnDrop {
+    /// It leaves the queue at once.
+    #[default]
+    Leave,
+    /// It is passed over but keeps its place for that long, in case the same lease asks again;
+    /// what a server does with callers that hang up.
+    SetAside(Duration),
+}
+
+/// The most that there may be of everything; beyond: [`Error::ResourceExhausted`] or
+/// [`Error::InvalidField`], naming the limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Longest life of a lease, in seconds. Default 86,400.
+    pub max_lease_ttl_seconds: i64,
+    /// Longest wait of an acquire, in seconds. Default 3,600.
+    pub max_acquire_timeout_seconds: i64,
+    /// Namespaces under the key prefix. Default 100,000.
+    ///
+    /// Counted before the creation, in a step of its own: calls at the same moment may pass it.
+    pub max_namespaces: u64,
+    /// Semaphores a namespace. Default 1,000,000.
+    pub max_semaphores: u64,
+    /// Leases a namespace. Default 1,000,000.
+    pub max_leases: u64,
+    /// Holders a semaphore. Default 100,000.
+    pub max_holders: u64,
+    /// Waiters a semaphore. Default 100,000.
+    pub max_waiters: u64,
+    /// Holds, and waits for one, a lease. Default 10,000.
+    pub max_holds_per_lease: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_lease_ttl_seconds: 86_400,
+            max_acquire_timeout_seconds: 3_600,
+            max_namespaces: 100_000,
+            max_semaphores: 1_000_000,
+            max_leases: 1_000_000,
+            max_holders: 100_000,
+            max_waiters: 100_000,
+            max_holds_per_lease: 10_000,
+        }
+    }
+}
+
+impl Config {
+    /// The defaults, for the Redis at `redis_url`.
+    pub fn new(redis_url: impl Into<String>) -> Self {
+        Self {
+            redis_url: redis_url.into(),
+            key_prefix: "grackle".to_owned(),
+            connect_timeout: Duration::from_secs(2),
+            command_timeout: Duration::from_secs(3),
+            retry_for: Duration::from_secs(10),
+            on_drop: OnDrop::default(),
+            limits: Limits::default(),
+            test_clock: false,
+        }
+    }
+
+    /// Checks every setting.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidField`], naming the setting.
+    pub fn validate(&self) -> Result<(), Error> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "_-:.".contains(c);
+        if !(1..=64).contains(&self.key_prefix.len()) || !self.key_prefix.chars().all(allowed) {
+            return Err(invalid("key_prefix", "1–64 of A-Z a-z 0-9 _ - : ."));
+        }
+        for (field, duration) in [
+            ("connect_timeout", self.connect_timeout),
+            ("command_timeout", self.command_timeout),
+        ] {
+            if duration.is_zero() {
+                return Err(invalid(field, "more than zero"));
+            }
+        }
+        self.limits.validate()
+    }
+}
+
+impl Limits {
+    fn validate(&self) -> Result<(), Error> {
+        let counts = [
+            ("max_namespaces", self.max_namespaces),
+            ("max_semaphores", self.max_semaphores),
+            ("max_leases", self.max_leases),
+            ("max_holders", self.max_holders),
+            ("max_waiters", self.max_waiters),
+            ("max_holds_per_lease", self.max_holds_per_lease),
+        ];
+        if let Some((field, _)) = counts.iter().find(|(_, count)| *count == 0) {
+            return Err(invalid(field, "at least 1"));
+        }
+        let longest = MAX_SECONDS;
+        for (field, seconds) in [
+            ("max_lease_ttl_seconds", self.max_lease_ttl_seconds),
+            ("max_acquire_timeout_seconds", self.max_acquire_timeout_seconds),
+        ] {
+            if !(1..=longest).contains(&seconds) {
+                return Err(invalid(field, "1 to 315360000 (ten years)"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Ten years: keeps every time, in microseconds, far below 2^53.
+const MAX_SECONDS: i64 = 315_360_000;
+
+fn invalid(field: &'static str, reason: &str) -> Error {
+    Error::InvalidField { field, reason: reason.to_owned() }
+}

@@ -1,0 +1,111 @@
+//! What can go wrong, each variant a different thing to do about it.
+
+use std::error::Error as StdError;
+
+/// Why an operation failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A field of the request is out of its range: correct the call.
+    #[error("{field}: {reason}")]
+    InvalidField {
+        /// The field's name, as in the request.
+        field: &'static str,
+        /// What it must be.
+        reason: String,
+    },
+    /// Somebody updated the record meanwhile: read it again, then decide.
+    #[error("version mismatch")]
+    VersionMismatch,
+    /// The semaphore never has that many permits: ask for less, or raise its permits.
+    #[error("weight exceeds semaphore permits")]
+    WeightExceedsPermits,
+    /// More is held than the new permits allow: wait for releases, or ask for more.
+    #[error("permits: less than the active holds")]
+    PermitsBelowActiveHolds,
+    /// Create the namespace first.
+    #[error("namespace not found")]
+    NamespaceNotFound,
+    /// Create the semaphore first; it may have been deleted during the wait.
+    #[error("semaphore not found")]
+    SemaphoreNotFound,
+    /// The lease has ended, and with it all that it held: make a new one.
+    #[error("lease not found")]
+    LeaseNotFound,
+    /// The namespace is there already, untouched.
+    #[error("namespace already exists")]
+    NamespaceExists,
+    /// The semaphore is there already, untouched.
+    #[error("semaphore already exists")]
+    SemaphoreExists,
+    /// A configured limit is reached: free something, or raise it.
+    #[error("limit reached: {limit}")]
+    ResourceExhausted {
+        /// The limit's name, as in the configuration.
+        limit: String,
+    },
+    /// Redis could not be reached in time, or this node shuts down: ask again. It is safe.
+    #[error("unavailable: {reason}")]
+    Unavailable {
+        /// What was tried, in words for an operator.
+        reason: String,
+        /// What the connection reported, if it did.
+        #[source]
+        source: Option<Box<dyn StdError + Send + Sync>>,
+    },
+    /// Redis answered what no version of Grackle says: check that the key prefix is Grackle's own.
+    #[error("internal: {reason}")]
+    Internal {
+        /// What was unexpected.
+        reason: String,
+        /// The error behind it, if there is one.
+        #[source]
+        source: Option<Box<dyn StdError + Send + Sync>>,
+    },
+}
+
+/// The class of an [`Error`], for a transport to map to its status codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The call itself is wrong.
+    InvalidArgument,
+    /// Something that the call names is not there.
+    NotFound,
+    /// Something that the call would make is there.
+    AlreadyExists,
+    /// A limit is reached.
+    ResourceExhausted,
+    /// No answer from Redis in time; asking again is safe.
+    Unavailable,
+    /// A fault.
+    Internal,
+}
+
+impl Error {
+    /// The class of this error.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::InvalidField { .. }
+            | Self::VersionMismatch
+            | Self::WeightExceedsPermits
+            | Self::PermitsBelowActiveHolds => ErrorKind::InvalidArgument,
+            Self::NamespaceNotFound | Self::SemaphoreNotFound | Self::LeaseNotFound => {
+                ErrorKind::NotFound
+            }
+            Self::NamespaceExists | Self::SemaphoreExists => ErrorKind::AlreadyExists,
+            Self::ResourceExhausted { .. } => ErrorKind::ResourceExhausted,
+            Self::Unavailable { .. } => ErrorKind::Unavailable,
+            Self::Internal { .. } => ErrorKind::Internal,
+        }
+    }
+
+    pub(crate) fn unavailable(reason: impl Into<String>) -> Self {
+        Self::Unavailable { reason: reason.into(), source: None }
+    }
+
+    pub(crate) fn internal(reason: impl Into<String>) -> Self {
+        Self::Internal { reason: reason.into(), source: None }
+    }
+}

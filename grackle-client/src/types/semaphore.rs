@@ -1,0 +1,229 @@
+use serde::{Deserialize, Serialize};
+
+use super::{Metadata, Page, int64};
+
+/// A named counter that limits how many permits are held at once.
+///
+/// `active_holds ≤ permits`, always; a holder whose lease has expired is never counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Semaphore {
+    /// 1–128 of `A-Z a-z 0-9 _ -`.
+    pub name: String,
+    /// At most 1,024 bytes.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The total capacity, 1 … 2^53 − 1.
+    pub permits: i64,
+    /// Sum of the holders' weights.
+    pub active_holds: i64,
+    /// Number of holders.
+    pub active_holders_count: i64,
+    /// Number of waiters in the queue whose nodes listen.
+    pub waiting_count: i64,
+    /// Sum of those waiters' weights.
+    pub waiting_weight: i64,
+    /// Labels set at creation and replaced by an update.
+    #[serde(skip_serializing_if = "Metadata::is_empty")]
+    pub metadata: Metadata,
+    /// 1 at creation, one more with every update.
+    pub version: i64,
+    /// Nanoseconds since the epoch.
+    pub created_at: i64,
+    /// Nanoseconds since the epoch; equals `created_at` until the first update.
+    pub updated_at: i64,
+    /// Nanoseconds since the epoch of the last acquire (held or not) or release.
+    pub last_activity_at: i64,
+}
+
+/// A lease's hold on a semaphore.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Holder {
+    /// The lease that owns the hold.
+    pub lease_id: String,
+    /// Permits held.
+    pub weight: i64,
+    /// Nanoseconds since the epoch of the last grant to this lease.
+    pub locked_at: i64,
+    /// Grows from hold to hold of one semaphore, and stays while the hold lives.
+    pub fencing_token: i64,
+    /// Labels given with the acquire.
+    #[serde(skip_serializing_if = "Metadata::is_empty")]
+    pub metadata: Metadata,
+}
+
+/// Asks for a new semaphore.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CreateSemaphoreRequest {
+    /// An existing namespace.
+    pub namespace_name: String,
+    /// 1–128 of `A-Z a-z 0-9 _ -`; unused so far.
+    pub semaphore_name: String,
+    /// At most 1,024 bytes.
+    pub description: String,
+    /// The total capacity, 1 … 2^53 − 1.
+    #[serde(deserialize_with = "int64::deserialize")]
+    pub permits: i64,
+    /// At most 32 entries.
+    pub metadata: Metadata,
+}
+
+/// Asks for one semaphore.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GetSemaphoreRequest {
+    /// Its namespace.
+    pub namespace_name: String,
+    /// The semaphore.
+    pub semaphore_name: String,
+}
+
+/// Replaces description, permits and metadata, whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UpdateSemaphoreRequest {
+    /// Its namespace.
+    pub namespace_name: String,
+    /// The semaphore.
+    pub semaphore_name: String,
+    /// At most 1,024 bytes; empty removes it.
+    pub description: String,
+    /// The total capacity, at least `active_holds`. Raising it admits waiters at once.
+    #[serde(deserialize_with = "int64::deserialize")]
+    pub permits: i64,
+    /// At most 32 entries; empty removes them.
+    pub metadata: Metadata,
+    /// The version that the caller has seen, at least 1.
+    #[serde(deserialize_with = "int64::deserialize")]
+    pub expected_version: i64,
+}
+
+/// Removes a semaphore; its holders are dropped and its waiters told.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DeleteSemaphoreRequest {
+    /// Its namespace.
+    pub namespace_name: String,
+    /// The semaphore; a missing one is no error.
+    pub semaphore_name: String,
+}
+
+/// Asks for a page of semaphores, in name order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ListSemaphoresRequest {
+    /// The namespace.
+    pub namespace_name: String,
+    /// Entries a page, 1–250; 0 means 100.
+    #[serde(deserialize_with = "int64::deserialize")]
+    pub limit: i64,
+    /// A token of an earlier page, or empty for the first.
+    pub pagination_token: String,
+}
+
+/// Asks for `weight` permits under a lease, all or none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AcquireSemaphoreRequest {
+    /// Its namespace.
+    pub namespace_name: String,
+    /// The semaphore.
+    pub semaphore_name: String,
+    /// The lease that will own the hold.
+    pub lease_id: String,
+    /// Permits wanted, 1 … 2^53 − 1.
+    #[serde(deserialize_with = "int64::deserialize")]
+    pub weight: i64,
+    /// How long to wait, in seconds; 0 answers at once.
+    #[serde(deserialize_with = "int64::deserialize")]
+    pub timeout_seconds: i64,
+    /// At most 32 entries, shown with the holder.
+    pub metadata: Metadata,
+}
+
+/// Gives up a lease's hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReleaseSemaphoreRequest {
+    /// Its namespace.
+    pub namespace_name: String,
+    /// The semaphore.
+    pub semaphore_name: String,
+    /// The lease that owns the hold; where it holds nothing, nothing happens.
+    pub lease_id: String,
+}
+
+/// Asks for a page of holders, by `locked_at`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ListSemaphoreHoldersRequest {
+    /// Its namespace.
+    pub namespace_name: String,
+    /// The semaphore.
+    pub semaphore_name: String,
+    /// Entries a page, 1–250; 0 means 100.
+    #[serde(deserialize_with = "int64::deserialize")]
+    pub limit: i64,
+    /// A token of an earlier page, or empty for the first.
+    pub pagination_token: String,
+}
+
+/// How an acquire ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum AcquireOutcome {
+    /// Never answered; what an unset field reads as.
+    #[default]
+    #[serde(rename = "ACQUIRE_OUTCOME_UNSPECIFIED")]
+    Unspecified,
+    /// The lease holds the permits.
+    #[serde(rename = "ACQUIRE_OUTCOME_ACQUIRED")]
+    Acquired,
+    /// Not free, and the call was not to wait.
+    #[serde(rename = "ACQUIRE_OUTCOME_UNAVAILABLE")]
+    Unavailable,
+    /// Not granted within the timeout.
+    #[serde(rename = "ACQUIRE_OUTCOME_TIMED_OUT")]
+    TimedOut,
+}
+
+/// How an acquire ended, and the semaphore as it was then.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[must_use = "an acquire that did not end in `Acquired` holds nothing"]
+pub struct AcquireSemaphoreResponse {
+    /// The state right after the decision.
+    pub semaphore: Semaphore,
+    /// What was decided.
+    pub outcome: AcquireOutcome,
+    /// The hold's token; 0 unless acquired.
+    pub fencing_token: i64,
+}
+
+/// A semaphore.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SemaphoreResponse {
+    /// Its record.
+    pub semaphore: Semaphore,
+}
+
+/// A page of semaphores.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListSemaphoresResponse {
+    /// In name order.
+    pub semaphores: Vec<Semaphore>,
+    /// Tokens of the pages around this one.
+    #[serde(flatten)]
+    pub page: Page,
+}
+
+/// A page of holders.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListSemaphoreHoldersResponse {
+    /// By `locked_at`, then by lease id.
+    pub holders: Vec<Holder>,
+    /// Tokens of the pages around this one.
+    #[serde(flatten)]
+    pub page: Page,
+}
