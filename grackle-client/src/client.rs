@@ -1,31 +1,562 @@
-//! Stub
-#![allow(missing_docs, unused)]
-use crate::{Config, Error, types::*};
+//! The face of the SDK: each operation checks its request and hands it to the scripts.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::acquire;
+use crate::config::{Config, Limits};
+use crate::error::Error;
+use crate::node::Node;
+use crate::token;
+use crate::types::{
+    AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateNamespaceRequest,
+    CreateSemaphoreLeaseRequest, CreateSemaphoreRequest, DeleteNamespaceRequest,
+    DeleteSemaphoreRequest, Empty, GetNamespaceRequest, GetSemaphoreLeaseRequest,
+    GetSemaphoreRequest, LeaseResponse, ListNamespacesRequest, ListNamespacesResponse,
+    ListSemaphoreHoldersRequest, ListSemaphoreHoldersResponse, ListSemaphoreLeasesRequest,
+    ListSemaphoreLeasesResponse, ListSemaphoresRequest, ListSemaphoresResponse, NamespaceResponse,
+    RefreshSemaphoreLeaseRequest, ReleaseSemaphoreRequest, RevokeSemaphoreLeaseRequest,
+    SemaphoreResponse, UpdateNamespaceRequest, UpdateSemaphoreRequest,
+};
+use crate::validate;
+
+/// A connection to the semaphores of one Redis; cheap to clone, made to be shared.
+///
+/// All clones share two connections to Redis, one for commands and, once a call has had to wait,
+/// one for wake-ups, however many calls wait.
+///
+/// # Errors
+///
+/// Every operation can end in these, besides the ones that it names:
+///
+/// - [`Error::InvalidField`]: a field is out of its range. Nothing was sent.
+/// - [`Error::Unavailable`]: Redis did not answer within [`Config::retry_for`]. What was asked may
+///   have happened or not; asking again is safe.
+///
+/// # Cancel safety
+///
+/// Dropping the future of an operation other than [`acquire_semaphore`](Self::acquire_semaphore)
+/// leaves open whether it happened. Asking again is safe.
 #[derive(Clone)]
-pub struct Client {}
+pub struct Client {
+    node: Arc<Node>,
+    limits: Arc<Limits>,
+}
+
 impl Client {
-    pub async fn connect(redis_url: &str) -> Result<Self, Error> { unimplemented!() }
-    pub async fn connect_with(config: Config) -> Result<Self, Error> { unimplemented!() }
-    /// One PING: is Redis reachable?
-    pub async fn ping(&self) -> Result<(), Error> { unimplemented!() }
-    /// Sets every waiter of this node aside and answers their calls with Unavailable; later blocking acquires get Unavailable too.
-    pub async fn shutdown(&self) { unimplemented!() }
-    pub async fn create_namespace(&self, request: CreateNamespaceRequest) -> Result<NamespaceResponse, Error> { unimplemented!() }
-    pub async fn get_namespace(&self, request: GetNamespaceRequest) -> Result<NamespaceResponse, Error> { unimplemented!() }
-    pub async fn update_namespace(&self, request: UpdateNamespaceRequest) -> Result<NamespaceResponse, Error> { unimplemented!() }
-    pub async fn delete_namespace(&self, request: DeleteNamespaceRequest) -> Result<Empty, Error> { unimplemented!() }
-    pub async fn list_namespaces(&self, request: ListNamespacesRequest) -> Result<ListNamespacesResponse, Error> { unimplemented!() }
-    pub async fn create_semaphore(&self, request: CreateSemaphoreRequest) -> Result<SemaphoreResponse, Error> { unimplemented!() }
-    pub async fn get_semaphore(&self, request: GetSemaphoreRequest) -> Result<SemaphoreResponse, Error> { unimplemented!() }
-    pub async fn update_semaphore(&self, request: UpdateSemaphoreRequest) -> Result<SemaphoreResponse, Error> { unimplemented!() }
-    pub async fn delete_semaphore(&self, request: DeleteSemaphoreRequest) -> Result<Empty, Error> { unimplemented!() }
-    pub async fn list_semaphores(&self, request: ListSemaphoresRequest) -> Result<ListSemaphoresResponse, Error> { unimplemented!() }
-    pub async fn acquire_semaphore(&self, request: AcquireSemaphoreRequest) -> Result<AcquireSemaphoreResponse, Error> { unimplemented!() }
-    pub async fn release_semaphore(&self, request: ReleaseSemaphoreRequest) -> Result<SemaphoreResponse, Error> { unimplemented!() }
-    pub async fn list_semaphore_holders(&self, request: ListSemaphoreHoldersRequest) -> Result<ListSemaphoreHoldersResponse, Error> { unimplemented!() }
-    pub async fn create_semaphore_lease(&self, request: CreateSemaphoreLeaseRequest) -> Result<LeaseResponse, Error> { unimplemented!() }
-    pub async fn get_semaphore_lease(&self, request: GetSemaphoreLeaseRequest) -> Result<LeaseResponse, Error> { unimplemented!() }
-    pub async fn refresh_semaphore_lease(&self, request: RefreshSemaphoreLeaseRequest) -> Result<LeaseResponse, Error> { unimplemented!() }
-    pub async fn revoke_semaphore_lease(&self, request: RevokeSemaphoreLeaseRequest) -> Result<Empty, Error> { unimplemented!() }
-    pub async fn list_semaphore_leases(&self, request: ListSemaphoreLeasesRequest) -> Result<ListSemaphoreLeasesResponse, Error> { unimplemented!() }
+    /// Connects to the Redis at a URL, with the defaults of [`Config`].
+    ///
+    /// # Errors
+    ///
+    /// As [`connect_with`](Self::connect_with).
+    pub async fn connect(redis_url: &str) -> Result<Self, Error> {
+        Self::connect_with(Config::new(redis_url)).await
+    }
+
+    /// Connects, and asks Redis once whether it is there.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::InvalidField`]: a setting is wrong; it is named.
+    /// - [`Error::Unavailable`]: no Redis answers at that address, or it refuses the user.
+    pub async fn connect_with(config: Config) -> Result<Self, Error> {
+        config.validate()?;
+        let client = Self {
+            node: Node::start(&config)?,
+            limits: Arc::new(config.limits),
+        };
+        client.ping().await?;
+        Ok(client)
+    }
+
+    /// Asks Redis once whether it is there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`]: it is not.
+    pub async fn ping(&self) -> Result<(), Error> {
+        self.node.scripts.ping().await
+    }
+
+    /// Sets the waiters of this client aside and ends their calls with [`Error::Unavailable`]; from
+    /// now on no call waits here.
+    ///
+    /// Their leases get their old places back when they ask again through another client. Calls
+    /// that need not wait still work.
+    ///
+    /// # Cancel safety
+    ///
+    /// Call it again: it goes on where it was.
+    pub async fn shutdown(&self) {
+        self.node.close().await;
+    }
+
+    /// Makes a namespace.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::NamespaceExists`]: it is there already, and stays as it is.
+    /// - [`Error::ResourceExhausted`]: `max_namespaces` is reached.
+    pub async fn create_namespace(
+        &self,
+        request: CreateNamespaceRequest,
+    ) -> Result<NamespaceResponse, Error> {
+        let CreateNamespaceRequest {
+            name,
+            description,
+            metadata,
+        } = request;
+        validate::name("name", &name)?;
+        validate::description(&description)?;
+        validate::metadata(&metadata)?;
+        let scripts = &self.node.scripts;
+        if scripts.count_namespaces().await? >= self.limits.max_namespaces {
+            // What is there already is so before what may not be made.
+            return match scripts.get_namespace(&name).await {
+                Ok(_) => Err(Error::NamespaceExists),
+                Err(Error::NamespaceNotFound) => Err(Error::ResourceExhausted {
+                    limit: "max_namespaces".to_owned(),
+                }),
+                Err(error) => Err(error),
+            };
+        }
+        let id = self.node.ticket();
+        let namespace = scripts
+            .create_namespace(&id, &name, &description, &metadata)
+            .await?;
+        Ok(NamespaceResponse { namespace })
+    }
+
+    /// One namespace.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NamespaceNotFound`].
+    pub async fn get_namespace(
+        &self,
+        request: GetNamespaceRequest,
+    ) -> Result<NamespaceResponse, Error> {
+        namespace_name(&request.namespace_name)?;
+        let namespace = self
+            .node
+            .scripts
+            .get_namespace(&request.namespace_name)
+            .await?;
+        Ok(NamespaceResponse { namespace })
+    }
+
+    /// Replaces a namespace's description and metadata, whole.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::NamespaceNotFound`].
+    /// - [`Error::VersionMismatch`]: it was updated since `expected_version`.
+    pub async fn update_namespace(
+        &self,
+        request: UpdateNamespaceRequest,
+    ) -> Result<NamespaceResponse, Error> {
+        let UpdateNamespaceRequest {
+            namespace_name: name,
+            description,
+            metadata,
+            ..
+        } = &request;
+        let version = request.expected_version;
+        namespace_name(name)?;
+        validate::description(description)?;
+        validate::metadata(metadata)?;
+        validate::expected_version(version)?;
+        let (id, scripts) = (self.node.ticket(), &self.node.scripts);
+        let namespace = scripts
+            .update_namespace(&id, name, version, description, metadata)
+            .await?;
+        Ok(NamespaceResponse { namespace })
+    }
+
+    /// Removes a namespace and everything inside; its waiters end with
+    /// [`Error::NamespaceNotFound`]. A missing one is no error.
+    pub async fn delete_namespace(&self, request: DeleteNamespaceRequest) -> Result<Empty, Error> {
+        namespace_name(&request.namespace_name)?;
+        self.node
+            .scripts
+            .delete_namespace(&request.namespace_name)
+            .await?;
+        Ok(Empty {})
+    }
+
+    /// A page of namespaces, in name order.
+    pub async fn list_namespaces(
+        &self,
+        request: ListNamespacesRequest,
+    ) -> Result<ListNamespacesResponse, Error> {
+        let list = ["namespaces"];
+        let limit = token::limit(request.limit)?;
+        let from = token::from(&request.pagination_token, &list)?;
+        let reply = self.node.scripts.list_namespaces(&from, limit).await?;
+        let page = token::page(&reply, &list);
+        Ok(ListNamespacesResponse {
+            namespaces: reply.entries,
+            page,
+        })
+    }
+
+    /// Makes a semaphore.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::NamespaceNotFound`].
+    /// - [`Error::SemaphoreExists`]: it is there already, and stays as it is.
+    /// - [`Error::ResourceExhausted`]: `max_semaphores` is reached.
+    pub async fn create_semaphore(
+        &self,
+        request: CreateSemaphoreRequest,
+    ) -> Result<SemaphoreResponse, Error> {
+        let CreateSemaphoreRequest {
+            namespace_name: ns,
+            semaphore_name: name,
+            ..
+        } = &request;
+        let CreateSemaphoreRequest {
+            permits,
+            description,
+            metadata,
+            ..
+        } = &request;
+        names(ns, name)?;
+        validate::permits("permits", *permits)?;
+        validate::description(description)?;
+        validate::metadata(metadata)?;
+        let (id, scripts) = (self.node.ticket(), &self.node.scripts);
+        let semaphore = scripts
+            .create_semaphore(&id, ns, name, *permits, description, metadata)
+            .await?;
+        Ok(SemaphoreResponse { semaphore })
+    }
+
+    /// One semaphore. A holder whose lease has expired is not counted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`].
+    pub async fn get_semaphore(
+        &self,
+        request: GetSemaphoreRequest,
+    ) -> Result<SemaphoreResponse, Error> {
+        let GetSemaphoreRequest {
+            namespace_name: ns,
+            semaphore_name: name,
+        } = &request;
+        names(ns, name)?;
+        let semaphore = self.node.scripts.get_semaphore(ns, name).await?;
+        Ok(SemaphoreResponse { semaphore })
+    }
+
+    /// Replaces a semaphore's description, permits and metadata, whole. Raised permits admit
+    /// waiters at once; waiters heavier than lowered ones end with [`Error::WeightExceedsPermits`].
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`].
+    /// - [`Error::VersionMismatch`]: it was updated since `expected_version`.
+    /// - [`Error::PermitsBelowActiveHolds`]: more is held than `permits`.
+    pub async fn update_semaphore(
+        &self,
+        request: UpdateSemaphoreRequest,
+    ) -> Result<SemaphoreResponse, Error> {
+        let UpdateSemaphoreRequest {
+            namespace_name: ns,
+            semaphore_name: name,
+            ..
+        } = &request;
+        let UpdateSemaphoreRequest {
+            permits,
+            description,
+            metadata,
+            ..
+        } = &request;
+        let version = request.expected_version;
+        names(ns, name)?;
+        validate::permits("permits", *permits)?;
+        validate::description(description)?;
+        validate::metadata(metadata)?;
+        validate::expected_version(version)?;
+        let (id, scripts) = (self.node.ticket(), &self.node.scripts);
+        let semaphore = scripts
+            .update_semaphore(&id, ns, name, version, *permits, description, metadata)
+            .await?;
+        Ok(SemaphoreResponse { semaphore })
+    }
+
+    /// Removes a semaphore: its holders are dropped, its waiters end with
+    /// [`Error::SemaphoreNotFound`]. A missing one is no error.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NamespaceNotFound`].
+    pub async fn delete_semaphore(&self, request: DeleteSemaphoreRequest) -> Result<Empty, Error> {
+        let DeleteSemaphoreRequest {
+            namespace_name: ns,
+            semaphore_name: name,
+        } = &request;
+        names(ns, name)?;
+        self.node.scripts.delete_semaphore(ns, name).await?;
+        Ok(Empty {})
+    }
+
+    /// A page of a namespace's semaphores, in name order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NamespaceNotFound`].
+    pub async fn list_semaphores(
+        &self,
+        request: ListSemaphoresRequest,
+    ) -> Result<ListSemaphoresResponse, Error> {
+        let ns = request.namespace_name.as_str();
+        namespace_name(ns)?;
+        let list = ["semaphores", ns];
+        let limit = token::limit(request.limit)?;
+        let from = token::from(&request.pagination_token, &list)?;
+        let reply = self.node.scripts.list_semaphores(ns, &from, limit).await?;
+        let page = token::page(&reply, &list);
+        Ok(ListSemaphoresResponse {
+            semaphores: reply.entries,
+            page,
+        })
+    }
+
+    /// Takes `weight` permits for a lease, all or none, waiting up to `timeout_seconds`.
+    ///
+    /// Who waits is admitted in the order of arrival, and nobody overtakes: a heavy request at the
+    /// head holds back the lighter ones behind it. A lease that holds already changes its one hold:
+    /// weight, metadata and `locked_at` are replaced. Less weight frees the rest at once; more
+    /// weight needs only the difference, goes ahead of the queue, and until it is granted the old
+    /// hold stays as it is. Calls of one lease that wait for one semaphore are one waiter: the later
+    /// weight and metadata stand, and one grant answers all.
+    ///
+    /// Not getting the permits is no error: see [`AcquireOutcome`](crate::types::AcquireOutcome).
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::WeightExceedsPermits`]: it could never be granted; refused at once, or when the
+    ///   permits are lowered during the wait.
+    /// - [`Error::LeaseNotFound`]: the lease has ended, before or during the wait.
+    /// - [`Error::SemaphoreNotFound`], [`Error::NamespaceNotFound`]: likewise.
+    /// - [`Error::ResourceExhausted`]: `max_waiters`, `max_holders` or `max_holds_per_lease` is
+    ///   reached.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the queue; a grant that crossed with the drop is undone, and the
+    /// hold goes back to what it was. The work is done by a task of the runtime on which the client
+    /// was connected: where that has ended, the lease's end does it. (With
+    /// [`OnDrop::SetAside`](crate::OnDrop::SetAside) the place is kept for a time instead.)
+    pub async fn acquire_semaphore(
+        &self,
+        request: AcquireSemaphoreRequest,
+    ) -> Result<AcquireSemaphoreResponse, Error> {
+        names(&request.namespace_name, &request.semaphore_name)?;
+        validate::lease_id(&request.lease_id)?;
+        validate::permits("weight", request.weight)?;
+        validate::timeout(request.timeout_seconds, &self.limits)?;
+        validate::metadata(&request.metadata)?;
+        acquire::run(&self.node, &request).await
+    }
+
+    /// Ends a lease's hold on a semaphore and admits whoever now fits. Where the lease holds
+    /// nothing there, nothing happens.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NamespaceNotFound`], [`Error::LeaseNotFound`], [`Error::SemaphoreNotFound`].
+    pub async fn release_semaphore(
+        &self,
+        request: ReleaseSemaphoreRequest,
+    ) -> Result<SemaphoreResponse, Error> {
+        let ReleaseSemaphoreRequest {
+            namespace_name: ns,
+            semaphore_name: name,
+            lease_id,
+        } = &request;
+        names(ns, name)?;
+        validate::lease_id(lease_id)?;
+        let semaphore = self.node.scripts.release(ns, name, lease_id).await?;
+        Ok(SemaphoreResponse { semaphore })
+    }
+
+    /// A page of a semaphore's holders, by `locked_at`; never one whose lease has expired.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`].
+    pub async fn list_semaphore_holders(
+        &self,
+        request: ListSemaphoreHoldersRequest,
+    ) -> Result<ListSemaphoreHoldersResponse, Error> {
+        let (ns, name) = (
+            request.namespace_name.as_str(),
+            request.semaphore_name.as_str(),
+        );
+        names(ns, name)?;
+        let list = ["holders", ns, name];
+        let limit = token::limit(request.limit)?;
+        let from = token::from(&request.pagination_token, &list)?;
+        let reply = self
+            .node
+            .scripts
+            .list_semaphore_holders(ns, name, &from, limit)
+            .await?;
+        let page = token::page(&reply, &list);
+        Ok(ListSemaphoreHoldersResponse {
+            holders: reply.entries,
+            page,
+        })
+    }
+
+    /// Makes a lease that ends `ttl_seconds` from now, by Redis' clock.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::NamespaceNotFound`].
+    /// - [`Error::ResourceExhausted`]: `max_leases` is reached.
+    ///
+    /// # Cancel safety
+    ///
+    /// A lease made for a dropped call ends by itself.
+    pub async fn create_semaphore_lease(
+        &self,
+        request: CreateSemaphoreLeaseRequest,
+    ) -> Result<LeaseResponse, Error> {
+        let CreateSemaphoreLeaseRequest {
+            namespace_name: ns,
+            process_id,
+            metadata,
+            ..
+        } = &request;
+        namespace_name(ns)?;
+        validate::process_id(process_id)?;
+        validate::ttl(request.ttl_seconds, &self.limits)?;
+        validate::metadata(metadata)?;
+        let (id, ttl) = (validate::new_lease_id(), seconds(request.ttl_seconds));
+        let lease = self
+            .node
+            .scripts
+            .create_lease(ns, &id, process_id, ttl, metadata)
+            .await?;
+        Ok(LeaseResponse { lease })
+    }
+
+    /// One lease.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NamespaceNotFound`], [`Error::LeaseNotFound`].
+    pub async fn get_semaphore_lease(
+        &self,
+        request: GetSemaphoreLeaseRequest,
+    ) -> Result<LeaseResponse, Error> {
+        let GetSemaphoreLeaseRequest {
+            namespace_name: ns,
+            lease_id,
+        } = &request;
+        namespace_name(ns)?;
+        validate::lease_id(lease_id)?;
+        let lease = self.node.scripts.get_lease(ns, lease_id).await?;
+        Ok(LeaseResponse { lease })
+    }
+
+    /// Moves a lease's end to `ttl_seconds` from now, sooner or later than it was, and with it the
+    /// end of all that it holds. A lease that has ended stays ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NamespaceNotFound`], [`Error::LeaseNotFound`].
+    pub async fn refresh_semaphore_lease(
+        &self,
+        request: RefreshSemaphoreLeaseRequest,
+    ) -> Result<LeaseResponse, Error> {
+        let RefreshSemaphoreLeaseRequest {
+            namespace_name: ns,
+            lease_id,
+            ttl_seconds,
+        } = &request;
+        namespace_name(ns)?;
+        validate::lease_id(lease_id)?;
+        validate::ttl(*ttl_seconds, &self.limits)?;
+        let lease = self
+            .node
+            .scripts
+            .refresh_lease(ns, lease_id, seconds(*ttl_seconds))
+            .await?;
+        Ok(LeaseResponse { lease })
+    }
+
+    /// Ends a lease, releasing all that it holds at once; its waits end with
+    /// [`Error::LeaseNotFound`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NamespaceNotFound`], [`Error::LeaseNotFound`].
+    pub async fn revoke_semaphore_lease(
+        &self,
+        request: RevokeSemaphoreLeaseRequest,
+    ) -> Result<Empty, Error> {
+        let RevokeSemaphoreLeaseRequest {
+            namespace_name: ns,
+            lease_id,
+        } = &request;
+        namespace_name(ns)?;
+        validate::lease_id(lease_id)?;
+        self.node.scripts.revoke_lease(ns, lease_id).await?;
+        Ok(Empty {})
+    }
+
+    /// A page of leases, by creation; of one process where `process_id` is given.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NamespaceNotFound`].
+    pub async fn list_semaphore_leases(
+        &self,
+        request: ListSemaphoreLeasesRequest,
+    ) -> Result<ListSemaphoreLeasesResponse, Error> {
+        let (ns, process) = (request.namespace_name.as_str(), request.process_id.as_str());
+        namespace_name(ns)?;
+        validate::process_filter(process)?;
+        let list = ["leases", ns, process];
+        let limit = token::limit(request.limit)?;
+        let from = token::from(&request.pagination_token, &list)?;
+        let reply = self
+            .node
+            .scripts
+            .list_leases(ns, process, &from, limit)
+            .await?;
+        let page = token::page(&reply, &list);
+        Ok(ListSemaphoreLeasesResponse {
+            leases: reply.entries,
+            page,
+        })
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("node", &self.node.id)
+            .finish_non_exhaustive()
+    }
+}
+
+fn namespace_name(name: &str) -> Result<(), Error> {
+    validate::name("namespace_name", name)
+}
+
+fn names(namespace: &str, semaphore: &str) -> Result<(), Error> {
+    namespace_name(namespace)?;
+    validate::name("semaphore_name", semaphore)
+}
+
+fn seconds(seconds: i64) -> Duration {
+    Duration::from_secs(seconds.unsigned_abs())
 }

@@ -132,7 +132,10 @@ impl Limits {
         let longest = MAX_SECONDS;
         for (field, seconds) in [
             ("max_lease_ttl_seconds", self.max_lease_ttl_seconds),
-            ("max_acquire_timeout_seconds", self.max_acquire_timeout_seconds),
+            (
+                "max_acquire_timeout_seconds",
+                self.max_acquire_timeout_seconds,
+            ),
         ] {
             if !(1..=longest).contains(&seconds) {
                 return Err(invalid(field, "1 to 315360000 (ten years)"));
@@ -146,5 +149,8 @@ impl Limits {
 const MAX_SECONDS: i64 = 315_360_000;
 
 fn invalid(field: &'static str, reason: &str) -> Error {
-    Error::InvalidField { field, reason: reason.to_owned() }
+    Error::InvalidField {
+        field,
+        reason: reason.to_owned(),
+    }
 }

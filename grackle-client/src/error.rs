@@ -2,6 +2,8 @@
 
 use std::error::Error as StdError;
 
+use deadpool_redis::redis::{ErrorKind as RedisErrorKind, RedisError, ServerErrorKind};
+
 /// Why an operation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -102,10 +104,78 @@ impl Error {
     }
 
     pub(crate) fn unavailable(reason: impl Into<String>) -> Self {
-        Self::Unavailable { reason: reason.into(), source: None }
+        Self::Unavailable {
+            reason: reason.into(),
+            source: None,
+        }
     }
 
     pub(crate) fn internal(reason: impl Into<String>) -> Self {
-        Self::Internal { reason: reason.into(), source: None }
+        Self::Internal {
+            reason: reason.into(),
+            source: None,
+        }
+    }
+}
+
+/// How the scripts name their errors: a code, a space, the text.
+impl Error {
+    pub(crate) fn from_redis(error: RedisError) -> Self {
+        let detail = error.detail().unwrap_or_default();
+        match error.code().and_then(|code| Self::from_code(code, detail)) {
+            Some(known) => known,
+            None => Self::from_connection(error),
+        }
+    }
+
+    /// The error that a message carries, as `CODE text`.
+    pub(crate) fn from_text(text: &str) -> Self {
+        let (code, detail) = text.split_once(' ').unwrap_or((text, ""));
+        Self::from_code(code, detail)
+            .unwrap_or_else(|| Self::internal(format!("a message says {text:?}")))
+    }
+
+    fn from_code(code: &str, detail: &str) -> Option<Self> {
+        Some(match (code, detail) {
+            ("NOTFOUND", "namespace not found") => Self::NamespaceNotFound,
+            ("NOTFOUND", "semaphore not found") => Self::SemaphoreNotFound,
+            ("NOTFOUND", "lease not found") => Self::LeaseNotFound,
+            ("EXISTS", "namespace already exists") => Self::NamespaceExists,
+            ("EXISTS", "semaphore already exists") => Self::SemaphoreExists,
+            ("MISMATCH", _) => Self::VersionMismatch,
+            ("TOOHEAVY", _) => Self::WeightExceedsPermits,
+            ("HELD", _) => Self::PermitsBelowActiveHolds,
+            ("LIMIT", limit) => Self::ResourceExhausted {
+                limit: limit.to_owned(),
+            },
+            ("OOM", _) => Self::ResourceExhausted {
+                limit: "Redis' maxmemory".to_owned(),
+            },
+            _ => return None,
+        })
+    }
+
+    fn from_connection(error: RedisError) -> Self {
+        let refused = matches!(
+            error.code(),
+            Some("NOAUTH" | "WRONGPASS" | "NOPERM" | "DENIED")
+        ) || error.kind() == RedisErrorKind::AuthenticationFailed;
+        let reason = if refused {
+            format!("Redis refuses this user: {error}; check user, password and ACL of the URL")
+        } else if matches!(
+            error.kind(),
+            RedisErrorKind::Server(ServerErrorKind::ResponseError)
+        ) {
+            return Self::Internal {
+                reason: format!("Redis answers {error}"),
+                source: Some(Box::new(error)),
+            };
+        } else {
+            format!("no answer from Redis: {error}; check its address, then ask again")
+        };
+        Self::Unavailable {
+            reason,
+            source: Some(Box::new(error)),
+        }
     }
 }

@@ -1,9 +1,27 @@
-//! Distributed weighted semaphores, backed by Redis.
+//! Distributed weighted semaphores on Redis, with a fair queue, leases and fencing tokens.
+//!
+//! Start with [`Client`]: every operation is a method of it. [`types`] has the requests, the
+//! answers and the records; [`Config`] the settings and limits; [`Error`] what can go wrong.
+//!
+//! How it works, in reading order: `client` checks a request, `acquire` is the wait of one call,
+//! `node` what the calls of one client share; `waits` maps those that wait, `wakeup` hears their
+//! answers, `patrol` sweeps what expires. `scripts` runs the Lua files over the `lane`.
 
-pub mod config;
+mod acquire;
 mod client;
+mod config;
 mod error;
+mod keys;
+mod lane;
+mod node;
+mod patrol;
+#[doc(hidden)]
+pub mod scripts;
+mod token;
 pub mod types;
+mod validate;
+mod waits;
+mod wakeup;
 
 pub use client::Client;
 pub use config::{Config, Limits, OnDrop};

@@ -1,0 +1,203 @@
+//! The wait of one acquire: ask, wait for the answer or the timeout, leave cleanly when dropped.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::config::OnDrop;
+use crate::error::{Error, ErrorKind};
+use crate::node::Node;
+use crate::scripts::{AcquireReply, Call, Outcome, Wanted};
+use crate::types::{AcquireOutcome, AcquireSemaphoreRequest, AcquireSemaphoreResponse};
+use crate::waits::{Answer, Answered};
+
+/// How often, and how far apart, a call that nobody waits for any more is taken back.
+const CANCEL_TRIES: u32 = 60;
+const CANCEL_PAUSE: Duration = Duration::from_secs(1);
+
+pub(crate) async fn run(
+    node: &Arc<Node>,
+    request: &AcquireSemaphoreRequest,
+) -> Result<AcquireSemaphoreResponse, Error> {
+    let mut pending = Pending::new(node, request);
+    let reply = pending.wait(request).await?;
+    Ok(response(reply, request.timeout_seconds > 0))
+}
+
+/// An acquire whose answer is not known yet. Dropped like that, it is taken back.
+struct Pending<'a> {
+    node: &'a Arc<Node>,
+    namespace: &'a str,
+    call: Call,
+    timeout: Duration,
+    deadline: Instant,
+    ended: bool,
+}
+
+impl<'a> Pending<'a> {
+    fn new(node: &'a Arc<Node>, request: &'a AcquireSemaphoreRequest) -> Self {
+        let call = Call {
+            lease_id: request.lease_id.clone(),
+            semaphore: request.semaphore_name.clone(),
+            ticket: node.ticket(),
+        };
+        let timeout = Duration::from_secs(request.timeout_seconds.unsigned_abs());
+        let deadline = Instant::now() + timeout;
+        Self {
+            node,
+            namespace: &request.namespace_name,
+            call,
+            timeout,
+            deadline,
+            ended: false,
+        }
+    }
+
+    async fn wait(&mut self, request: &AcquireSemaphoreRequest) -> Result<AcquireReply, Error> {
+        if self.timeout.is_zero() {
+            let asked = self.ask(request, Duration::ZERO).await;
+            return self.settle(asked);
+        }
+        let mut left = self.timeout;
+        loop {
+            let entered = self
+                .node
+                .waits
+                .enter(self.namespace, &self.call, self.deadline);
+            let answered = entered.inspect_err(|_| self.ended = true)?;
+            let asked = self.ask(request, left).await;
+            let reply = self.settle(asked)?;
+            if reply.outcome != Outcome::Waiting {
+                return Ok(reply);
+            }
+            self.ended = false;
+            self.queued(reply.sweep_in).await?;
+            match self.listen(answered).await {
+                Some(Answer::Reply(reply)) => return self.settle(Ok(reply)),
+                Some(Answer::Failed(error)) => {
+                    self.ended = true;
+                    return Err(error);
+                }
+                Some(Answer::AskAgain) => left = self.left(),
+                None => {
+                    let decided = self.node.scripts.give_up(self.namespace, &self.call).await;
+                    return self.settle(decided);
+                }
+            }
+        }
+    }
+
+    /// What Redis decided ends the call; where it could not be asked, the outcome is not known.
+    fn settle(&mut self, reply: Result<AcquireReply, Error>) -> Result<AcquireReply, Error> {
+        self.ended = !matches!(&reply, Err(error) if error.kind() == ErrorKind::Unavailable);
+        reply
+    }
+
+    async fn ask(
+        &self,
+        request: &AcquireSemaphoreRequest,
+        timeout: Duration,
+    ) -> Result<AcquireReply, Error> {
+        let listening = self.node.waits.listens(self.namespace);
+        let wanted = Wanted {
+            weight: request.weight,
+            metadata: &request.metadata,
+            timeout,
+            listening,
+        };
+        self.node
+            .scripts
+            .acquire(self.namespace, &self.call, wanted)
+            .await
+    }
+
+    /// The call stands in Redis. On a node that shuts down meanwhile it is set aside at once.
+    async fn queued(&mut self, sweep_in: Option<i64>) -> Result<(), Error> {
+        let Err(closing) = self.node.queued(self.namespace, &self.call, sweep_in) else {
+            return Ok(());
+        };
+        let calls = [(self.call.clone(), self.left())];
+        self.node
+            .scripts
+            .set_aside(self.namespace, true, &calls)
+            .await?;
+        self.ended = true;
+        Err(closing)
+    }
+
+    /// The answer, or none by the deadline.
+    async fn listen(&self, answered: Answered) -> Option<Answer> {
+        tokio::select! {
+            biased;
+            // The sender is dropped without a word only when the map is: no answer, then.
+            answer = answered => answer.ok(),
+            () = tokio::time::sleep_until(self.deadline.into()) => None,
+        }
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        if !self.timeout.is_zero() {
+            self.node.waits.leave(&self.call.ticket);
+        }
+        if self.ended {
+            return;
+        }
+        let (node, namespace) = (Arc::clone(self.node), self.namespace.to_owned());
+        let keep = match self.node.on_drop {
+            OnDrop::Leave => None,
+            OnDrop::SetAside(grace) => Some(grace.min(self.left())),
+        };
+        let call = self.call.clone();
+        self.node
+            .runtime
+            .spawn(take_back(node, namespace, call, keep));
+    }
+}
+
+/// Takes a call back, for as long as it may be that Redis knows it.
+async fn take_back(node: Arc<Node>, namespace: String, call: Call, keep: Option<Duration>) {
+    for _ in 0..CANCEL_TRIES {
+        let done = match keep {
+            None => node.scripts.cancel(&namespace, &call).await,
+            Some(keep) => {
+                let calls = [(call.clone(), keep)];
+                node.scripts
+                    .set_aside(&namespace, true, &calls)
+                    .await
+                    .map(drop)
+            }
+        };
+        match done {
+            Err(error) if error.kind() == ErrorKind::Unavailable => {
+                tracing::debug!(%error, "a dropped acquire is not taken back yet");
+                tokio::time::sleep(CANCEL_PAUSE).await;
+            }
+            _ => return,
+        }
+    }
+    tracing::warn!(
+        namespace,
+        ?call,
+        "a dropped acquire could not be taken back"
+    );
+}
+
+fn response(reply: AcquireReply, waited: bool) -> AcquireSemaphoreResponse {
+    let outcome = match reply.outcome {
+        Outcome::Acquired => AcquireOutcome::Acquired,
+        // Asked again with no time left, a call that may wait has timed out.
+        Outcome::Unavailable if !waited => AcquireOutcome::Unavailable,
+        _ => AcquireOutcome::TimedOut,
+    };
+    let semaphore = reply.semaphore.unwrap_or_default();
+    AcquireSemaphoreResponse {
+        semaphore,
+        outcome,
+        fencing_token: reply.fencing_token,
+    }
+}

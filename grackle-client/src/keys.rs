@@ -1,0 +1,57 @@
+//! The names this side of the scripts needs; every other key is spelled in `lua/shared/keys.lua`.
+
+/// Names under one prefix.
+#[derive(Debug, Clone)]
+pub(crate) struct Keys {
+    prefix: String,
+}
+
+impl Keys {
+    pub(crate) fn new(prefix: &str) -> Self {
+        Self {
+            prefix: prefix.to_owned(),
+        }
+    }
+
+    /// The index of all namespaces.
+    pub(crate) fn index(&self) -> String {
+        format!("{}:namespaces", self.prefix)
+    }
+
+    /// The record of a namespace; its braces keep all that begins with it in one cluster slot.
+    pub(crate) fn namespace(&self, namespace: &str) -> String {
+        format!("{}:{{{namespace}}}", self.prefix)
+    }
+
+    /// Where a node hears of its own waits in a namespace.
+    pub(crate) fn node_channel(&self, namespace: &str, node: &str) -> String {
+        format!("{}:node:{node}", self.namespace(namespace))
+    }
+
+    /// Where all nodes that wait in a namespace hear of what concerns each.
+    pub(crate) fn nodes_channel(&self, namespace: &str) -> String {
+        format!("{}:nodes", self.namespace(namespace))
+    }
+
+    /// The namespace of a channel.
+    pub(crate) fn namespace_of<'a>(&self, channel: &'a str) -> Option<&'a str> {
+        let rest = channel.strip_prefix(&self.prefix)?.strip_prefix(":{")?;
+        rest.split_once('}').map(|(namespace, _)| namespace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Keys;
+
+    #[test]
+    fn a_channel_tells_its_namespace() {
+        let keys = Keys::new("a:b");
+        assert_eq!(
+            keys.namespace_of(&keys.node_channel("ns", "n1")),
+            Some("ns")
+        );
+        assert_eq!(keys.namespace_of(&keys.nodes_channel("ns")), Some("ns"));
+        assert_eq!(keys.namespace_of("other:{ns}:nodes"), None);
+    }
+}

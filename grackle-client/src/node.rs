@@ -1,0 +1,153 @@
+//! What one client is to Redis: a node, with an id, on which calls wait.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use nanoid::nanoid;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use crate::config::{Config, OnDrop};
+use crate::error::Error;
+use crate::patrol;
+use crate::scripts::{AcquireReply, Call, Outcome, Resumed, Scripts};
+use crate::waits::{self, Answer, Waits};
+use crate::wakeup::{self, Channel};
+
+/// Calls that one script asks about.
+const BATCH: usize = 500;
+
+/// Base 62: a node's id stands in tickets, keys and channels.
+pub(crate) const ALPHABET: [char; 62] = [
+    '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I',
+    'J', 'K', 'L', 'M', 'N', 'O', 'P', 'Q', 'R', 'S', 'T', 'U', 'V', 'W', 'X', 'Y', 'Z', 'a', 'b',
+    'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u',
+    'v', 'w', 'x', 'y', 'z',
+];
+
+pub(crate) struct Node {
+    pub(crate) id: String,
+    pub(crate) scripts: Scripts,
+    pub(crate) waits: Waits,
+    pub(crate) on_drop: OnDrop,
+    pub(crate) runtime: Handle,
+    channels: mpsc::UnboundedSender<Channel>,
+    next_ticket: AtomicU64,
+}
+
+impl Node {
+    /// Makes the node and starts its one subscriber, which connects when a call first waits.
+    pub(crate) fn start(config: &Config) -> Result<Arc<Self>, Error> {
+        let (channels, wanted) = mpsc::unbounded_channel();
+        let id = nanoid!(12, &ALPHABET);
+        let node = Arc::new(Self {
+            id: id.clone(),
+            scripts: Scripts::new(config)?,
+            waits: Waits::default(),
+            on_drop: config.on_drop,
+            runtime: Handle::current(),
+            channels,
+            next_ticket: AtomicU64::new(0),
+        });
+        let subscriber = wakeup::Subscriber::new(config, id, Arc::downgrade(&node), wanted)?;
+        node.runtime.spawn(subscriber.run());
+        Ok(node)
+    }
+
+    /// A ticket stands for one call, and no other call ever has it.
+    pub(crate) fn ticket(&self) -> String {
+        format!(
+            "{}:{}",
+            self.id,
+            self.next_ticket.fetch_add(1, Ordering::Relaxed)
+        )
+    }
+
+    /// The call stands in Redis: listen for it, and sweep when something is due.
+    pub(crate) fn queued(
+        self: &Arc<Self>,
+        namespace: &str,
+        call: &Call,
+        sweep_in: Option<i64>,
+    ) -> Result<(), Error> {
+        if let Some(sweep_at) = self.waits.queued(&call.ticket)? {
+            // The subscriber lives as long as the node.
+            let _ = self.channels.send(Channel::Listen(namespace.to_owned()));
+            self.runtime.spawn(patrol::run(
+                Arc::downgrade(self),
+                namespace.to_owned(),
+                sweep_at,
+            ));
+        }
+        self.waits.sweep_within(namespace, sweep_in.unwrap_or(-1));
+        Ok(())
+    }
+
+    /// Stops listening where no call waits any more; false where one does.
+    pub(crate) fn unlisten(&self, namespace: &str) -> bool {
+        self.waits.forget(namespace, || {
+            let _ = self.channels.send(Channel::Unlisten(namespace.to_owned()));
+        })
+    }
+
+    /// Asks Redis about all calls that wait in a namespace: after a gap in what was heard.
+    pub(crate) async fn resume(&self, namespace: &str) -> Result<(), Error> {
+        for calls in self.waits.in_namespace(namespace).chunks(BATCH) {
+            match self.scripts.resume(namespace, calls).await {
+                Ok((sweep_in, resumed)) => {
+                    self.waits.sweep_within(namespace, sweep_in);
+                    self.spread(calls, resumed);
+                }
+                Err(Error::NamespaceNotFound) => {
+                    for call in calls {
+                        self.waits
+                            .answer(&call.ticket, Answer::Failed(Error::NamespaceNotFound));
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn spread(&self, calls: &[Call], resumed: Vec<Resumed>) {
+        for (call, resumed) in calls.iter().zip(resumed) {
+            match resumed {
+                Resumed::Waits => {}
+                Resumed::Lost => self.waits.answer(&call.ticket, Answer::AskAgain),
+                Resumed::Answered(reply) => self.hear(&call.ticket, &reply),
+            }
+        }
+    }
+
+    /// Hands a call what Redis decided.
+    pub(crate) fn hear(&self, ticket: &str, reply: &AcquireReply) {
+        let answer = match (reply.outcome, &reply.error) {
+            (Outcome::Error, Some(text)) => Answer::Failed(Error::from_text(text)),
+            _ => Answer::Reply(reply.clone()),
+        };
+        self.waits.answer(ticket, answer);
+    }
+
+    /// Sets every waiting call aside, so that the next in line are not held up and the same leases
+    /// get their places back elsewhere, and answers their callers.
+    pub(crate) async fn close(&self) {
+        for (namespace, calls) in self.waits.close() {
+            for calls in calls.chunks(BATCH) {
+                let resumed = self.scripts.set_aside(&namespace, false, calls).await;
+                let resumed = resumed.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "waiting calls could not be set aside");
+                    vec![Resumed::Waits; calls.len()]
+                });
+                for ((call, _), resumed) in calls.iter().zip(resumed) {
+                    match resumed {
+                        Resumed::Answered(reply) => self.hear(&call.ticket, &reply),
+                        _ => self
+                            .waits
+                            .answer(&call.ticket, Answer::Failed(waits::closing())),
+                    }
+                }
+            }
+        }
+    }
+}

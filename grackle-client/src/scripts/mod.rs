@@ -1,0 +1,526 @@
+//! One typed function for each file in `lua/`; nothing else runs a script.
+//!
+//! Hidden from the documentation: tests drive single scripts through it.
+
+mod reply;
+mod table;
+
+use std::time::Duration;
+
+use deadpool_redis::redis::{self, RedisError, ScriptInvocation, Value};
+
+use self::reply::RecordReply;
+pub(crate) use self::reply::{AGAIN, parse};
+pub use self::reply::{AcquireReply, Edge, Message, Outcome, PageReply, SweepReply};
+use self::table::{Entry, Table};
+use crate::config::{Config, Limits};
+use crate::error::Error;
+use crate::keys::Keys;
+use crate::lane::Lane;
+use crate::types::{Holder, Lease, Metadata, Namespace, Semaphore};
+
+/// The scripts, on one lane.
+pub struct Scripts {
+    lane: Lane,
+    table: Table,
+    pub(crate) keys: Keys,
+    limits: Limits,
+}
+
+/// A call that waits: whose, where, and which.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The lease that is to hold.
+    pub lease_id: String,
+    /// The semaphore's name.
+    pub semaphore: String,
+    /// `<node>:<number>`.
+    pub ticket: String,
+}
+
+/// What an acquire asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Permits.
+    pub weight: i64,
+    /// Shown with the holder.
+    pub metadata: &'a Metadata,
+    /// How long to wait; zero answers at once.
+    pub timeout: Duration,
+    /// Does the node hear its channel?
+    pub listening: bool,
+}
+
+/// Where a page begins.
+#[derive(Debug, Clone)]
+pub enum From {
+    /// At the first entry.
+    Start,
+    /// Behind this entry.
+    After(Edge),
+    /// Before this entry.
+    Before(Edge),
+}
+
+impl Scripts {
+    /// Prepares the scripts; connects with the first.
+    pub fn new(config: &Config) -> Result<Self, Error> {
+        Ok(Self {
+            lane: Lane::new(config)?,
+            table: Table::new(config.test_clock),
+            keys: Keys::new(&config.key_prefix),
+            limits: config.limits.clone(),
+        })
+    }
+
+    /// One PING, without a second try.
+    pub(crate) async fn ping(&self) -> Result<(), Error> {
+        self.lane.ping().await
+    }
+
+    // Namespaces.
+
+    pub async fn create_namespace(
+        &self,
+        request: &str,
+        name: &str,
+        description: &str,
+        metadata: &Metadata,
+    ) -> Result<Namespace, Error> {
+        let mut call = self.on(&self.table.create_namespace, name);
+        call.arg(request)
+            .arg(name)
+            .arg(description)
+            .arg(json(metadata));
+        let made = self.record(&call).await.and_then(namespace);
+        if matches!(made, Ok(_) | Err(Error::NamespaceExists)) {
+            self.index(name).await?;
+        }
+        made
+    }
+
+    pub async fn get_namespace(&self, name: &str) -> Result<Namespace, Error> {
+        let call = self.on(&self.table.get_namespace, name);
+        self.record(&call).await.and_then(namespace)
+    }
+
+    pub async fn update_namespace(
+        &self,
+        request: &str,
+        name: &str,
+        expected_version: i64,
+        description: &str,
+        metadata: &Metadata,
+    ) -> Result<Namespace, Error> {
+        let mut call = self.on(&self.table.update_namespace, name);
+        call.arg(request)
+            .arg(expected_version)
+            .arg(description)
+            .arg(json(metadata));
+        self.record(&call).await.and_then(namespace)
+    }
+
+    pub async fn delete_namespace(&self, name: &str) -> Result<(), Error> {
+        let call = self.on(&self.table.delete_namespace, name);
+        self.text(&call).await?;
+        self.unindex(name).await
+    }
+
+    /// A page of names; what the index names and nobody knows is taken out of it.
+    pub async fn list_namespaces(
+        &self,
+        from: &From,
+        limit: i64,
+    ) -> Result<PageReply<Namespace>, Error> {
+        let mut call = self.table.list_namespaces.script.prepare_invoke();
+        page_args(call.key(self.keys.index()), from, limit);
+        let names: PageReply<String> = parse(&self.text(&call).await?)?;
+        let mut entries = Vec::with_capacity(names.entries.len());
+        for name in &names.entries {
+            match self.get_namespace(name).await {
+                Ok(namespace) => entries.push(namespace),
+                Err(Error::NamespaceNotFound) => self.unindex(name).await?,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(PageReply {
+            entries,
+            before: names.before,
+            after: names.after,
+        })
+    }
+
+    /// How many namespaces the index names.
+    pub(crate) async fn count_namespaces(&self) -> Result<u64, Error> {
+        let mut count = redis::cmd("ZCARD");
+        count.arg(self.keys.index());
+        self.command(&count).await
+    }
+
+    async fn index(&self, name: &str) -> Result<(), Error> {
+        let mut add = redis::cmd("ZADD");
+        add.arg(self.keys.index()).arg(0).arg(name);
+        self.command(&add).await
+    }
+
+    /// Takes a name out of the index, and puts it back where a namespace of the name was made
+    /// meanwhile: index and record stand in two cluster slots, so no one step can do both.
+    async fn unindex(&self, name: &str) -> Result<(), Error> {
+        let mut remove = redis::cmd("ZREM");
+        remove.arg(self.keys.index()).arg(name);
+        self.command::<()>(&remove).await?;
+        match self.get_namespace(name).await {
+            Ok(_) => self.index(name).await,
+            Err(Error::NamespaceNotFound) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    // Semaphores.
+
+    pub async fn create_semaphore(
+        &self,
+        request: &str,
+        ns: &str,
+        name: &str,
+        permits: i64,
+        description: &str,
+        metadata: &Metadata,
+    ) -> Result<Semaphore, Error> {
+        let mut call = self.on(&self.table.create_semaphore, ns);
+        call.arg(request)
+            .arg(name)
+            .arg(permits)
+            .arg(description)
+            .arg(json(metadata));
+        call.arg(self.limits.max_semaphores);
+        self.record(&call).await.and_then(semaphore)
+    }
+
+    pub async fn get_semaphore(&self, ns: &str, name: &str) -> Result<Semaphore, Error> {
+        let mut call = self.on(&self.table.get_semaphore, ns);
+        self.record(call.arg(name)).await.and_then(semaphore)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one for each of the script's")]
+    pub async fn update_semaphore(
+        &self,
+        request: &str,
+        ns: &str,
+        name: &str,
+        expected_version: i64,
+        permits: i64,
+        description: &str,
+        metadata: &Metadata,
+    ) -> Result<Semaphore, Error> {
+        let mut call = self.on(&self.table.update_semaphore, ns);
+        call.arg(request)
+            .arg(name)
+            .arg(expected_version)
+            .arg(permits);
+        call.arg(description).arg(json(metadata));
+        self.record(&call).await.and_then(semaphore)
+    }
+
+    pub async fn delete_semaphore(&self, ns: &str, name: &str) -> Result<(), Error> {
+        let mut call = self.on(&self.table.delete_semaphore, ns);
+        self.text(call.arg(name)).await.map(drop)
+    }
+
+    pub async fn list_semaphores(
+        &self,
+        ns: &str,
+        from: &From,
+        limit: i64,
+    ) -> Result<PageReply<Semaphore>, Error> {
+        let mut call = self.on(&self.table.list_semaphores, ns);
+        page_args(&mut call, from, limit);
+        parse(&self.text(&call).await?)
+    }
+
+    pub async fn list_semaphore_holders(
+        &self,
+        ns: &str,
+        name: &str,
+        from: &From,
+        limit: i64,
+    ) -> Result<PageReply<Holder>, Error> {
+        let mut call = self.on(&self.table.list_semaphore_holders, ns);
+        page_args(call.arg(name), from, limit);
+        parse(&self.text(&call).await?)
+    }
+
+    // Acquiring.
+
+    pub async fn acquire(
+        &self,
+        ns: &str,
+        call: &Call,
+        wanted: Wanted<'_>,
+    ) -> Result<AcquireReply, Error> {
+        let mut script = self.on(&self.table.acquire, ns);
+        script
+            .arg(&call.semaphore)
+            .arg(&call.lease_id)
+            .arg(wanted.weight);
+        script
+            .arg(json(wanted.metadata))
+            .arg(&call.ticket)
+            .arg(micros(wanted.timeout));
+        script
+            .arg(i32::from(wanted.listening))
+            .arg(self.limits.max_holders);
+        script
+            .arg(self.limits.max_waiters)
+            .arg(self.limits.max_holds_per_lease);
+        parse(&self.text(&script).await?)
+    }
+
+    /// The script's view of each call: goes on, lost, or answered; and µs until a sweep is due.
+    pub async fn resume(&self, ns: &str, calls: &[Call]) -> Result<(i64, Vec<Resumed>), Error> {
+        let mut script = self.on(&self.table.resume, ns);
+        for call in calls {
+            script
+                .arg(&call.lease_id)
+                .arg(&call.semaphore)
+                .arg(&call.ticket);
+        }
+        let replies: Vec<String> = self.list(&script).await?;
+        let (sweep_in, replies) = replies
+            .split_first()
+            .ok_or_else(|| Error::internal("resume answered nothing"))?;
+        let resumed = replies
+            .iter()
+            .map(|reply| Resumed::parse(reply))
+            .collect::<Result<_, _>>()?;
+        Ok((parse(sweep_in)?, resumed))
+    }
+
+    pub async fn give_up(&self, ns: &str, call: &Call) -> Result<AcquireReply, Error> {
+        let mut script = self.on(&self.table.give_up, ns);
+        script
+            .arg(&call.semaphore)
+            .arg(&call.lease_id)
+            .arg(&call.ticket);
+        parse(&self.text(&script).await?)
+    }
+
+    pub async fn cancel(&self, ns: &str, call: &Call) -> Result<(), Error> {
+        let mut script = self.on(&self.table.cancel, ns);
+        script
+            .arg(&call.semaphore)
+            .arg(&call.lease_id)
+            .arg(&call.ticket);
+        self.text(&script).await.map(drop)
+    }
+
+    /// Sets calls aside, each for a time. A grant that crossed is answered, or undone.
+    pub async fn set_aside(
+        &self,
+        ns: &str,
+        undo_crossed: bool,
+        calls: &[(Call, Duration)],
+    ) -> Result<Vec<Resumed>, Error> {
+        let mut script = self.on(&self.table.set_aside, ns);
+        script.arg(if undo_crossed { "undo" } else { "keep" });
+        for (call, keep) in calls {
+            script
+                .arg(&call.lease_id)
+                .arg(&call.semaphore)
+                .arg(&call.ticket)
+                .arg(micros(*keep));
+        }
+        self.list(&script)
+            .await?
+            .iter()
+            .map(|reply| Resumed::parse(reply))
+            .collect()
+    }
+
+    pub async fn release(&self, ns: &str, name: &str, lease_id: &str) -> Result<Semaphore, Error> {
+        let mut call = self.on(&self.table.release, ns);
+        self.record(call.arg(name).arg(lease_id))
+            .await
+            .and_then(semaphore)
+    }
+
+    pub async fn sweep(&self, ns: &str, node: &str) -> Result<SweepReply, Error> {
+        let mut call = self.on(&self.table.sweep, ns);
+        parse(&self.text(call.arg(node)).await?)
+    }
+
+    // Leases.
+
+    pub async fn create_lease(
+        &self,
+        ns: &str,
+        lease_id: &str,
+        process_id: &str,
+        ttl: Duration,
+        metadata: &Metadata,
+    ) -> Result<Lease, Error> {
+        let mut call = self.on(&self.table.create_lease, ns);
+        call.arg(lease_id)
+            .arg(process_id)
+            .arg(micros(ttl))
+            .arg(json(metadata));
+        self.record(call.arg(self.limits.max_leases))
+            .await
+            .and_then(lease)
+    }
+
+    pub async fn get_lease(&self, ns: &str, lease_id: &str) -> Result<Lease, Error> {
+        let mut call = self.on(&self.table.get_lease, ns);
+        self.record(call.arg(lease_id)).await.and_then(lease)
+    }
+
+    pub async fn refresh_lease(
+        &self,
+        ns: &str,
+        lease_id: &str,
+        ttl: Duration,
+    ) -> Result<Lease, Error> {
+        let mut call = self.on(&self.table.refresh_lease, ns);
+        self.record(call.arg(lease_id).arg(micros(ttl)))
+            .await
+            .and_then(lease)
+    }
+
+    /// Where an attempt went unanswered, or the work takes several steps, "not found" on a later
+    /// one means that it is done.
+    pub async fn revoke_lease(&self, ns: &str, lease_id: &str) -> Result<(), Error> {
+        let mut call = self.on(&self.table.revoke_lease, ns);
+        call.arg(lease_id);
+        let mut begun = false;
+        loop {
+            match self.once(&call).await {
+                Ok(reply) if reply == AGAIN => begun = true,
+                Ok(_) => return Ok(()),
+                Err((Error::LeaseNotFound, retried)) if begun || retried => return Ok(()),
+                Err((error, _)) => return Err(error),
+            }
+        }
+    }
+
+    pub async fn list_leases(
+        &self,
+        ns: &str,
+        process_id: &str,
+        from: &From,
+        limit: i64,
+    ) -> Result<PageReply<Lease>, Error> {
+        let mut call = self.on(&self.table.list_leases, ns);
+        page_args(call.arg(process_id), from, limit);
+        parse(&self.text(&call).await?)
+    }
+
+    // How scripts are run.
+
+    fn on<'a>(&self, entry: &'a Entry, namespace: &str) -> ScriptInvocation<'a> {
+        let mut invocation = entry.script.prepare_invoke();
+        invocation.key(self.keys.namespace(namespace));
+        invocation
+    }
+
+    async fn record(&self, call: &ScriptInvocation<'_>) -> Result<RecordReply, Error> {
+        parse(&self.text(call).await?)
+    }
+
+    /// Runs a script until it has not to be called again.
+    async fn text(&self, call: &ScriptInvocation<'_>) -> Result<String, Error> {
+        loop {
+            let reply = self.once(call).await.map_err(|(error, _)| error)?;
+            if reply != AGAIN {
+                return Ok(reply);
+            }
+        }
+    }
+
+    async fn once(&self, call: &ScriptInvocation<'_>) -> Result<String, (Error, bool)> {
+        self.lane
+            .run(|mut connection| async move { call.invoke_async(&mut connection).await })
+            .await
+    }
+
+    /// Like `text`, of scripts that answer a list.
+    async fn list(&self, call: &ScriptInvocation<'_>) -> Result<Vec<String>, Error> {
+        loop {
+            let attempt = |mut connection| async move {
+                match call.invoke_async::<Value>(&mut connection).await? {
+                    Value::Array(values) => redis::from_redis_value(Value::Array(values)),
+                    _ => Ok(vec![AGAIN.to_owned()]),
+                }
+                .map_err(RedisError::from)
+            };
+            let reply: Vec<String> = self.lane.run(attempt).await.map_err(|(error, _)| error)?;
+            if reply.first().is_none_or(|first| first != AGAIN) {
+                return Ok(reply);
+            }
+        }
+    }
+
+    async fn command<T: redis::FromRedisValue>(&self, command: &redis::Cmd) -> Result<T, Error> {
+        let attempt = |mut connection| async move { command.query_async(&mut connection).await };
+        self.lane.run(attempt).await.map_err(|(error, _)| error)
+    }
+}
+
+/// What Redis knows of a call that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resumed {
+    /// It goes on waiting.
+    Waits,
+    /// Nothing: it has to be asked again.
+    Lost,
+    /// It was granted.
+    Answered(AcquireReply),
+}
+
+impl Resumed {
+    fn parse(reply: &str) -> Result<Self, Error> {
+        match reply {
+            "" => Ok(Self::Waits),
+            "lost" => Ok(Self::Lost),
+            answer => parse(answer).map(Self::Answered),
+        }
+    }
+}
+
+fn page_args(call: &mut ScriptInvocation<'_>, from: &From, limit: i64) {
+    match from {
+        From::Start => call.arg("").arg("").arg(""),
+        From::After(Edge(score, member)) => call.arg("after").arg(*score).arg(member),
+        From::Before(Edge(score, member)) => call.arg("before").arg(*score).arg(member),
+    };
+    call.arg(limit);
+}
+
+fn json(metadata: &Metadata) -> String {
+    if metadata.is_empty() {
+        return String::new();
+    }
+    // A map of strings to strings: it has a JSON form.
+    serde_json::to_string(metadata).unwrap_or_default()
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn namespace(reply: RecordReply) -> Result<Namespace, Error> {
+    reply
+        .namespace
+        .ok_or_else(|| Error::internal("a script left the namespace out"))
+}
+
+fn semaphore(reply: RecordReply) -> Result<Semaphore, Error> {
+    reply
+        .semaphore
+        .ok_or_else(|| Error::internal("a script left the semaphore out"))
+}
+
+fn lease(reply: RecordReply) -> Result<Lease, Error> {
+    reply
+        .lease
+        .ok_or_else(|| Error::internal("a script left the lease out"))
+}

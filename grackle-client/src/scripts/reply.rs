@@ -1,0 +1,90 @@
+//! What the scripts answer: JSON that begins with a word for the outcome.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+use crate::types::{Lease, Namespace, Semaphore};
+
+/// The word that a reply begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Ok,
+    Done,
+    Again,
+    Acquired,
+    Unavailable,
+    Waiting,
+    TimedOut,
+    Released,
+    NotHeld,
+    Swept,
+    Page,
+    Error,
+}
+
+/// A reply with a record in it.
+#[derive(Debug, Deserialize)]
+pub(super) struct RecordReply {
+    pub(super) namespace: Option<Namespace>,
+    pub(super) semaphore: Option<Semaphore>,
+    pub(super) lease: Option<Lease>,
+}
+
+/// What becomes of an acquire: a script's reply, or the message that a hand-off sends.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct AcquireReply {
+    #[serde(rename = "result")]
+    pub outcome: Outcome,
+    pub semaphore: Option<Semaphore>,
+    #[serde(default)]
+    pub fencing_token: i64,
+    /// µs until something is due in the namespace, or -1.
+    pub sweep_in: Option<i64>,
+    /// `CODE text`, in a message only.
+    pub error: Option<String>,
+}
+
+/// What a sweep saw.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct SweepReply {
+    /// µs until something is due in the namespace, or -1.
+    pub sweep_in: i64,
+    /// Calls that wait through the node, as Redis knows them.
+    pub waiting: usize,
+}
+
+/// The place of an entry in its list.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+pub struct Edge(pub i64, pub String);
+
+/// A page, with the edges from which the pages around it go on.
+#[derive(Debug, Deserialize)]
+pub struct PageReply<T> {
+    pub entries: Vec<T>,
+    pub before: Option<Edge>,
+    pub after: Option<Edge>,
+}
+
+/// One message on a node's channel.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Message {
+    /// These calls are answered.
+    Answer {
+        calls: Vec<String>,
+        answer: AcquireReply,
+    },
+    /// Something is due sooner than was said before.
+    Sweep { sweep_in: i64 },
+}
+
+pub(crate) const AGAIN: &str = r#"{"result":"again"}"#;
+
+pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+    serde_json::from_str(text).map_err(|error| Error::Internal {
+        reason: format!("a script answered {text:.200}"),
+        source: Some(Box::new(error)),
+    })
+}

@@ -1,0 +1,125 @@
+//! Pagination tokens: opaque outside, and good only for the list that gave them.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::scripts::{Edge, From, PageReply};
+use crate::types::Page;
+
+/// Entries a page where a request does not say.
+const DEFAULT_LIMIT: i64 = 100;
+const MAX_LIMIT: i64 = 250;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Token {
+    /// The list and its filter.
+    list: String,
+    after: bool,
+    edge: Edge,
+}
+
+/// Where the page that a request asks for begins.
+pub(crate) fn from(token: &str, list: &[&str]) -> Result<From, Error> {
+    if token.is_empty() {
+        return Ok(From::Start);
+    }
+    let broken = || Error::InvalidField {
+        field: "pagination_token",
+        reason: "not a token that this list gave".to_owned(),
+    };
+    let json = URL_SAFE_NO_PAD.decode(token).map_err(|_| broken())?;
+    let token: Token = serde_json::from_slice(&json).map_err(|_| broken())?;
+    match token {
+        Token { list: whose, .. } if whose != name(list) => Err(broken()),
+        Token {
+            after: true, edge, ..
+        } => Ok(From::After(edge)),
+        Token { edge, .. } => Ok(From::Before(edge)),
+    }
+}
+
+/// The size of the page that a request asks for.
+pub(crate) fn limit(limit: i64) -> Result<i64, Error> {
+    match limit {
+        0 => Ok(DEFAULT_LIMIT),
+        1..=MAX_LIMIT => Ok(limit),
+        _ => Err(Error::InvalidField {
+            field: "limit",
+            reason: "1 to 250, or 0 for 100".to_owned(),
+        }),
+    }
+}
+
+/// The tokens of the pages around a reply.
+pub(crate) fn page<T>(reply: &PageReply<T>, list: &[&str]) -> Page {
+    let token = |edge: &Option<Edge>, after| match edge {
+        Some(edge) => encode(&Token {
+            list: name(list),
+            after,
+            edge: edge.clone(),
+        }),
+        None => String::new(),
+    };
+    Page {
+        next_pagination_token: token(&reply.after, true),
+        previous_pagination_token: token(&reply.before, false),
+    }
+}
+
+fn name(list: &[&str]) -> String {
+    // No namespace or semaphore has a slash in its name, and a process comes last.
+    list.join("/")
+}
+
+fn encode(token: &Token) -> String {
+    // Strings, a number and a flag: they have a JSON form.
+    URL_SAFE_NO_PAD.encode(serde_json::to_vec(token).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(list: &[&str], after: bool) -> String {
+        let edge = Some(Edge(7, "m".to_owned()));
+        let (before, behind) = if after { (None, edge) } else { (edge, None) };
+        let page = page(
+            &PageReply::<()> {
+                entries: vec![],
+                before,
+                after: behind,
+            },
+            list,
+        );
+        page.next_pagination_token + &page.previous_pagination_token
+    }
+
+    #[test]
+    fn a_token_comes_back_as_the_edge_it_was() {
+        let list = ["leases", "ns", "a/1"];
+        let behind = from(&token(&list, true), &list).unwrap();
+        assert!(matches!(behind, From::After(Edge(7, member)) if member == "m"));
+        let before = from(&token(&list, false), &list).unwrap();
+        assert!(matches!(before, From::Before(Edge(7, member)) if member == "m"));
+    }
+
+    #[test]
+    fn a_token_of_another_list_is_refused() {
+        let given = token(&["semaphores", "a"], true);
+        assert!(from(&given, &["semaphores", "b"]).is_err());
+        assert!(from(&given, &["leases", "a", ""]).is_err());
+        assert!(from("%%%", &["semaphores", "a"]).is_err());
+        assert!(from("e30", &["semaphores", "a"]).is_err());
+    }
+
+    #[test]
+    fn a_limit_is_at_most_250_and_100_where_it_is_left_out() {
+        assert_eq!(limit(0).unwrap(), 100);
+        assert_eq!(limit(250).unwrap(), 250);
+        assert!(limit(251).is_err());
+        assert!(limit(-1).is_err());
+    }
+}

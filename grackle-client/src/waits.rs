@@ -1,0 +1,223 @@
+//! The calls of this node that wait: a task and an entry in this map each, and nothing else.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{oneshot, watch};
+
+use crate::error::Error;
+use crate::scripts::{AcquireReply, Call};
+
+/// A node that waits in a namespace sweeps it at least that often; its alive mark, which each sweep
+/// renews, is good for three times as long (`ALIVE_FOR` in `lua/shared/wait.lua`).
+pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(5);
+
+/// What a waiting call hears.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// The end of its wait.
+    Reply(AcquireReply),
+    /// Its end, by an error.
+    Failed(Error),
+    /// Redis knows nothing of it: ask again.
+    AskAgain,
+}
+
+/// Where a waiting call hears it.
+pub(crate) type Answered = oneshot::Receiver<Answer>;
+
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    closing: bool,
+    calls: HashMap<String, Waiting>,
+    /// Namespaces in which calls wait, or lately did.
+    spaces: HashMap<String, Space>,
+}
+
+#[derive(Debug)]
+struct Space {
+    /// Does this node hear its channels there?
+    listens: bool,
+    /// When this node has to sweep there.
+    sweep_at: watch::Sender<Instant>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    namespace: String,
+    call: Call,
+    deadline: Instant,
+    /// In Redis, as far as this node knows.
+    queued: bool,
+    answer: Option<oneshot::Sender<Answer>>,
+}
+
+impl Waits {
+    /// Enters a call before it is sent: its answer may overtake the script's reply.
+    pub(crate) fn enter(
+        &self,
+        namespace: &str,
+        call: &Call,
+        deadline: Instant,
+    ) -> Result<Answered, Error> {
+        let (sender, receiver) = oneshot::channel();
+        let mut state = self.state();
+        if state.closing {
+            return Err(closing());
+        }
+        let waiting = Waiting {
+            namespace: namespace.to_owned(),
+            call: call.clone(),
+            deadline,
+            queued: false,
+            answer: Some(sender),
+        };
+        state.calls.insert(call.ticket.clone(), waiting);
+        Ok(receiver)
+    }
+
+    /// Notes that the call stands in Redis. Where its namespace is new to this node: when it has to
+    /// be swept, for a patrol to follow.
+    pub(crate) fn queued(&self, ticket: &str) -> Result<Option<watch::Receiver<Instant>>, Error> {
+        let mut state = self.state();
+        if state.closing {
+            return Err(closing());
+        }
+        let Some(waiting) = state.calls.get_mut(ticket) else {
+            return Ok(None);
+        };
+        waiting.queued = true;
+        let namespace = waiting.namespace.clone();
+        if state.spaces.contains_key(&namespace) {
+            return Ok(None);
+        }
+        let (sweep_at, follow) = watch::channel(Instant::now() + SWEEP_EVERY);
+        state.spaces.insert(
+            namespace,
+            Space {
+                listens: false,
+                sweep_at,
+            },
+        );
+        Ok(Some(follow))
+    }
+
+    /// Brings the next sweep of a namespace forward, if it is later than that.
+    pub(crate) fn sweep_within(&self, namespace: &str, micros: i64) {
+        let within = u64::try_from(micros).map_or(SWEEP_EVERY, Duration::from_micros);
+        let at = Instant::now() + within.min(SWEEP_EVERY);
+        if let Some(space) = self.state().spaces.get(namespace) {
+            space.sweep_at.send_if_modified(|next| {
+                let sooner = at < *next;
+                if sooner {
+                    *next = at;
+                }
+                sooner
+            });
+        }
+    }
+
+    /// Puts the next sweep off: it begins now, and only what it finds brings it forward.
+    pub(crate) fn sweep_begins(&self, namespace: &str, next: Duration) {
+        if let Some(space) = self.state().spaces.get(namespace) {
+            space.sweep_at.send_replace(Instant::now() + next);
+        }
+    }
+
+    pub(crate) fn leave(&self, ticket: &str) {
+        self.state().calls.remove(ticket);
+    }
+
+    pub(crate) fn answer(&self, ticket: &str, answer: Answer) {
+        let waiting = match answer {
+            Answer::AskAgain => self
+                .state()
+                .calls
+                .get_mut(ticket)
+                .and_then(|w| w.answer.take()),
+            _ => self.state().calls.remove(ticket).and_then(|w| w.answer),
+        };
+        // The call may have ended meanwhile; then nobody waits for this.
+        let _ = waiting.map(|sender| sender.send(answer));
+    }
+
+    /// The calls that stand in Redis for a namespace.
+    pub(crate) fn in_namespace(&self, namespace: &str) -> Vec<Call> {
+        let state = self.state();
+        let here = |w: &&Waiting| w.queued && w.namespace == namespace;
+        state
+            .calls
+            .values()
+            .filter(here)
+            .map(|w| w.call.clone())
+            .collect()
+    }
+
+    pub(crate) fn listens(&self, namespace: &str) -> bool {
+        self.state()
+            .spaces
+            .get(namespace)
+            .is_some_and(|space| space.listens)
+    }
+
+    /// The namespaces whose channels are to be heard.
+    pub(crate) fn namespaces(&self) -> Vec<String> {
+        self.state().spaces.keys().cloned().collect()
+    }
+
+    pub(crate) fn listening(&self, namespaces: &[String]) {
+        let mut state = self.state();
+        for namespace in namespaces {
+            if let Some(space) = state.spaces.get_mut(namespace) {
+                space.listens = true;
+            }
+        }
+    }
+
+    pub(crate) fn deafen(&self) {
+        self.state()
+            .spaces
+            .values_mut()
+            .for_each(|space| space.listens = false);
+    }
+
+    /// Forgets a namespace in which no call waits; `then` runs before any call can wait there anew.
+    pub(crate) fn forget(&self, namespace: &str, then: impl FnOnce()) -> bool {
+        let mut state = self.state();
+        let idle = !state.calls.values().any(|w| w.namespace == namespace);
+        if idle {
+            state.spaces.remove(namespace);
+            then();
+        }
+        idle
+    }
+
+    /// From now on no call may wait. Those that do, by namespace, with what is left of their time.
+    pub(crate) fn close(&self) -> HashMap<String, Vec<(Call, Duration)>> {
+        let mut state = self.state();
+        state.closing = true;
+        let now = Instant::now();
+        let mut calls: HashMap<String, Vec<_>> = HashMap::new();
+        for waiting in state.calls.values().filter(|w| w.queued) {
+            let left = waiting.deadline.saturating_duration_since(now);
+            let here = calls.entry(waiting.namespace.clone()).or_default();
+            here.push((waiting.call.clone(), left));
+        }
+        calls
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it holds the lock half-way through a change.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(crate) fn closing() -> Error {
+    Error::unavailable("this node shuts down: ask another, the place in the queue is kept")
+}

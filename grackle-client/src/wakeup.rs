@@ -1,0 +1,224 @@
+//! The one subscriber of a client: a connection on which all its waiting calls hear their answers.
+
+use std::future::Future;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use deadpool_redis::redis::aio::{PubSubSink, PubSubStream};
+use deadpool_redis::redis::{self, RedisError};
+use futures_util::StreamExt;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{Instant, interval_at, timeout};
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::keys::Keys;
+use crate::node::Node;
+use crate::scripts::Message;
+
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// A link that went silent without closing is found out by a ping that nobody answers.
+const PING_EVERY: Duration = Duration::from_secs(5);
+/// Namespaces that one SUBSCRIBE names.
+const BATCH: usize = 500;
+
+/// What a node wants to hear.
+pub(crate) enum Channel {
+    Listen(String),
+    Unlisten(String),
+}
+
+pub(crate) struct Subscriber {
+    client: redis::Client,
+    node: Weak<Node>,
+    id: String,
+    keys: Keys,
+    wanted: UnboundedReceiver<Channel>,
+    patience: Duration,
+}
+
+/// Why listening ended.
+enum End {
+    /// The node is gone.
+    Node,
+    /// The connection is: make another.
+    Connection(RedisError),
+}
+
+impl From<RedisError> for End {
+    fn from(error: RedisError) -> Self {
+        Self::Connection(error)
+    }
+}
+
+impl Subscriber {
+    pub(crate) fn new(
+        config: &Config,
+        id: String,
+        node: Weak<Node>,
+        wanted: UnboundedReceiver<Channel>,
+    ) -> Result<Self, Error> {
+        let client = redis::Client::open(config.redis_url.as_str()).map_err(Error::from_redis)?;
+        let keys = Keys::new(&config.key_prefix);
+        Ok(Self {
+            client,
+            node,
+            id,
+            keys,
+            wanted,
+            patience: config.command_timeout,
+        })
+    }
+
+    /// Listens, on a new connection whenever one breaks, until the node is gone.
+    pub(crate) async fn run(mut self) {
+        if self.wanted.recv().await.is_none() {
+            return;
+        }
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let began = Instant::now();
+            let Err(End::Connection(error)) = self.listen().await else {
+                return;
+            };
+            let Some(node) = self.node.upgrade() else {
+                return;
+            };
+            tracing::debug!(%error, "the subscriber lost its connection; making another");
+            node.waits.deafen();
+            drop(node);
+            if began.elapsed() > LONGEST_PAUSE {
+                pause = FIRST_PAUSE;
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    async fn listen(&mut self) -> Result<(), End> {
+        let connect = self.client.get_async_pubsub();
+        let (sink, stream) = in_time(self.patience, connect).await?.split();
+        // Reads go on while the writer waits for an answer, so a slow one delays no hand-off.
+        let node = self.node.clone();
+        tokio::select! {
+            end = hear(stream, node, self.keys.clone()) => end,
+            end = self.subscribe(sink) => end,
+        }
+    }
+
+    async fn subscribe(&mut self, mut sink: PubSubSink) -> Result<(), End> {
+        // What was wanted so far is all in the node's map; what comes from now on is in the queue.
+        while self.wanted.try_recv().is_ok() {}
+        for namespaces in self.node()?.waits.namespaces().chunks(BATCH) {
+            self.add(&mut sink, namespaces).await?;
+        }
+        let mut ping = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
+        loop {
+            tokio::select! {
+                wanted = self.wanted.recv() => match wanted {
+                    Some(wanted) => self.change(&mut sink, wanted).await?,
+                    None => return Err(End::Node),
+                },
+                _ = ping.tick() => {
+                    in_time(self.patience, sink.ping::<redis::Value>()).await?;
+                }
+            }
+        }
+    }
+
+    /// Follows what is wanted, many at once where many wait.
+    async fn change(&mut self, sink: &mut PubSubSink, first: Channel) -> Result<(), End> {
+        let (mut next, mut listen) = (Some(first), Vec::new());
+        while let Some(channel) = next.take() {
+            match channel {
+                Channel::Listen(namespace) => listen.push(namespace),
+                Channel::Unlisten(namespace) => {
+                    listen.retain(|wanted| *wanted != namespace);
+                    in_time(self.patience, sink.unsubscribe(self.channels(&[namespace]))).await?;
+                }
+            }
+            if listen.len() < BATCH {
+                next = self.wanted.try_recv().ok();
+            }
+        }
+        self.add(sink, &listen).await
+    }
+
+    /// Subscribes for namespaces, and asks about their calls: what was said before was not heard.
+    async fn add(&self, sink: &mut PubSubSink, namespaces: &[String]) -> Result<(), End> {
+        if namespaces.is_empty() {
+            return Ok(());
+        }
+        in_time(self.patience, sink.subscribe(self.channels(namespaces))).await?;
+        let node = self.node()?;
+        node.waits.listening(namespaces);
+        for namespace in namespaces {
+            node.runtime
+                .spawn(resume(self.node.clone(), namespace.clone()));
+        }
+        Ok(())
+    }
+
+    fn channels(&self, namespaces: &[String]) -> Vec<String> {
+        let both = |namespace: &String| {
+            [
+                self.keys.node_channel(namespace, &self.id),
+                self.keys.nodes_channel(namespace),
+            ]
+        };
+        namespaces.iter().flat_map(both).collect()
+    }
+
+    fn node(&self) -> Result<Arc<Node>, End> {
+        self.node.upgrade().ok_or(End::Node)
+    }
+}
+
+async fn in_time<T>(
+    patience: Duration,
+    what: impl Future<Output = Result<T, RedisError>>,
+) -> Result<T, End> {
+    match timeout(patience, what).await {
+        Ok(result) => Ok(result?),
+        Err(_) => Err(End::Connection(
+            (redis::ErrorKind::Io, "the subscriber's link is silent").into(),
+        )),
+    }
+}
+
+async fn hear(mut stream: PubSubStream, node: Weak<Node>, keys: Keys) -> Result<(), End> {
+    while let Some(message) = stream.next().await {
+        let node = node.upgrade().ok_or(End::Node)?;
+        match serde_json::from_slice(message.get_payload_bytes()) {
+            Ok(Message::Answer { calls, answer }) => {
+                calls.iter().for_each(|ticket| node.hear(ticket, &answer));
+            }
+            Ok(Message::Sweep { sweep_in }) => {
+                if let Some(namespace) = keys.namespace_of(message.get_channel_name()) {
+                    node.waits.sweep_within(namespace, sweep_in);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "a message that no Grackle sends"),
+        }
+    }
+    Err(End::Connection(
+        (redis::ErrorKind::Io, "the subscriber's link was closed").into(),
+    ))
+}
+
+/// Asks until it is answered, or the next connection asks anew.
+async fn resume(node: Weak<Node>, namespace: String) {
+    loop {
+        let Some(node) = node.upgrade() else { return };
+        match node.resume(&namespace).await {
+            Ok(()) => return,
+            Err(error) if !node.waits.listens(&namespace) => {
+                tracing::debug!(%error, namespace, "the subscriber is gone again");
+                return;
+            }
+            Err(error) => tracing::warn!(%error, namespace, "resume failed; trying again"),
+        }
+        tokio::time::sleep(LONGEST_PAUSE).await;
+    }
+}

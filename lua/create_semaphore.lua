@@ -1,0 +1,35 @@
+--[[
+  create_semaphore: makes a semaphore, once; an existing one is left as it is.
+
+  KEYS[1] grackle:{ns}     hash   the namespace
+  ARGV[1] request          the call's own id: asking again with it is the same call
+  ARGV[2] semaphore        its name
+  ARGV[3] permits
+  ARGV[4] description
+  ARGV[5] metadata         JSON object, or empty
+  ARGV[6] max_semaphores
+  Returns {"result":"ok","semaphore":…} | {"result":"again"}
+  Errors  NOTFOUND namespace not found | EXISTS semaphore already exists | LIMIT max_semaphores
+]]
+local request, name, permits = ARGV[1], ARGV[2], ARGV[3]
+local description, metadata, max_semaphores = ARGV[4], ARGV[5], tonumber(ARGV[6])
+
+if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
+local key = semaphore_key(name)
+if redis.call('EXISTS', key) == 1 then
+  if redis.call('HGET', key, 'request') ~= request then
+    return redis.error_reply('EXISTS semaphore already exists')
+  end
+  return answer('ok', semaphore(name))
+end
+if redis.call('ZCARD', semaphores) >= max_semaphores then
+  return redis.error_reply('LIMIT max_semaphores')
+end
+-- A deletion that was cut short may have left holders and waiters of the name.
+if not purge(name, NO_SEMAPHORE) then return AGAIN end
+redis.call('HSET', key, 'permits', permits, 'active_holds', 0, 'active_holders_count', 0,
+  'waiting_count', 0, 'waiting_weight', 0, 'fencing_token', 0, 'next_place', 0, 'version', 1,
+  'created_at', now, 'updated_at', now, 'last_activity_at', now,
+  'description', description, 'metadata', metadata, 'request', request)
+redis.call('ZADD', semaphores, 0, name)
+return answer('ok', semaphore(name))

@@ -1,0 +1,15 @@
+--[[
+  delete_semaphore: removes a semaphore; its holders are dropped, its waiters told.
+
+  KEYS[1] grackle:{ns}   hash   the namespace
+  ARGV[1] semaphore      its name
+  Returns {"result":"done"} | {"result":"again"}
+  Errors  NOTFOUND namespace not found
+]]
+local name = ARGV[1]
+
+if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
+redis.call('DEL', semaphore_key(name))
+redis.call('ZREM', semaphores, name)
+if not purge(name, NO_SEMAPHORE) then return AGAIN end
+return '{"result":"done"}'

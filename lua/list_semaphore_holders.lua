@@ -1,0 +1,27 @@
+--[[
+  list_semaphore_holders: a page of a semaphore's holders, by the time of their grant.
+
+  KEYS[1] grackle:{ns}   hash   the namespace
+  ARGV[1] semaphore      its name
+  ARGV[2] direction      'after' | 'before' | '' (the first page)
+  ARGV[3] score          of the boundary
+  ARGV[4] member         of the boundary
+  ARGV[5] limit
+  Returns {"result":"page","entries":[holder,…],"before":[score,member]?,"after":[score,member]?}
+          | {"result":"again"}
+  Errors  NOTFOUND namespace not found | NOTFOUND semaphore not found
+]]
+local name, direction, score, member, limit = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+
+if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
+if not sweep() then return AGAIN end
+local s = semaphore(name)
+if not s then return redis.error_reply(NO_SEMAPHORE) end
+local entries, before, behind = page(s.key .. ':holders', direction, score, member, limit)
+return page_json(entries, before, behind, function(lease_id)
+  local hold = cjson.decode(redis.call('HGET', lease_key(lease_id), 'hold:' .. name))
+  local text = '{"lease_id":"' .. lease_id .. '","weight":' .. int(hold.weight)
+    .. ',"locked_at":' .. ns(hold.locked_at) .. ',"fencing_token":' .. int(hold.fencing_token)
+  if hold.metadata then text = text .. ',"metadata":' .. cjson.encode(hold.metadata) end
+  return text .. '}'
+end)

@@ -1,0 +1,33 @@
+--[[
+  release: ends the lease's hold on a semaphore, then admits whoever now fits.
+
+  KEYS[1] grackle:{ns}   hash   the namespace
+  ARGV[1] semaphore      its name
+  ARGV[2] lease_id
+  Returns {"result":"released","semaphore":…} | {"result":"not_held","semaphore":…}
+          | {"result":"again"}
+  Errors  NOTFOUND namespace not found | NOTFOUND lease not found | NOTFOUND semaphore not found
+]]
+local name, lease_id = ARGV[1], ARGV[2]
+
+if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
+if not sweep() then return AGAIN end
+if not redis.call('ZSCORE', leases, lease_id) then return redis.error_reply(NO_LEASE) end
+local s = semaphore(name)
+if not s then return redis.error_reply(NO_SEMAPHORE) end
+
+touch(s)
+local fields = redis.call('HMGET', lease_key(lease_id), 'hold:' .. name, 'wait:' .. name)
+local hold = fields[1]
+if hold then
+  drop_hold(s, lease_id, hold_weight(hold))
+  local w = fields[2] and wait_from(fields[2])
+  if w and w.place < 0 then
+    -- It does not grow any more: it stands where it arrived, like all who hold nothing.
+    w.place = w.place + GROWING
+    place(s, lease_id, w)
+  end
+  if s.waiting_count > 0 then admit(s) end
+end
+save()
+return answer(hold and 'released' or 'not_held', s)

@@ -1,0 +1,34 @@
+--[[
+  set_aside: passes these calls over, but keeps their places for a time, in case the same lease
+  asks again, here or elsewhere.
+
+  KEYS[1] grackle:{ns}   hash   the namespace
+  ARGV[1] crossed        what becomes of a grant that crossed: 'keep' | 'undo' (back to its place)
+  ARGV[…] lease_id, semaphore, ticket, keep   of each call; keep: for how long, in µs from now
+  Returns {reply, …}: for each call '', or, of a grant that is kept, the answer as acquire gives it
+]]
+local crossed, calls = ARGV[1], ARGV
+
+local replies = {}
+for i = 2, #calls, 4 do
+  local lease_id, name, ticket, keep = calls[i], calls[i + 1], calls[i + 2], tonumber(calls[i + 3])
+  local reply, s = '', semaphore(name)
+  if s then
+    local fields = redis.call('HMGET', lease_key(lease_id), 'hold:' .. name, 'wait:' .. name)
+    local hold, w = fields[1] and cjson.decode(fields[1]), fields[2] and wait_from(fields[2])
+    local call = w and call_of(w, ticket)
+    if call then
+      call.aside, call.deadline_at = true, math.min(call.deadline_at, now + keep)
+      place(s, lease_id, w)
+    elseif hold and crossed == 'keep' then
+      if claim(s, lease_id, hold, ticket) then reply = acquired(s, hold.fencing_token) end
+    elseif hold and undo(s, lease_id, hold, ticket) and hold.place and not w then
+      place(s, lease_id, { weight = hold.weight, metadata = hold.metadata, place = hold.place,
+        queued_at = now, calls = { { ticket = ticket, deadline_at = now + keep, aside = true } } })
+    end
+    touched[name] = true
+  end
+  replies[#replies + 1] = reply
+end
+settle()
+return replies

@@ -1,0 +1,19 @@
+-- Clears away all that stands in a namespace whose record is gone; true when nothing is left.
+local function clear_namespace()
+  for _, name in ipairs(redis.call('ZRANGE', semaphores, 0, BATCH - 1)) do
+    if budget <= 0 then return false end
+    redis.call('DEL', semaphore_key(name))
+    loaded[name] = false
+    if purge(name, NO_NAMESPACE) then redis.call('ZREM', semaphores, name) end
+    budget = budget - 1
+  end
+  for _, lease_id in ipairs(redis.call('ZRANGE', leases, 0, BATCH - 1)) do
+    if budget <= 0 then return false end
+    end_lease(lease_id)
+    budget = budget - 1
+  end
+  touched = {}
+  if redis.call('EXISTS', semaphores, leases) > 0 then return false end
+  redis.call('DEL', due)
+  return true
+end

@@ -1,0 +1,22 @@
+-- Every key of a namespace; README.md says what each holds. They share KEYS[1]'s hash tag, so one
+-- script may touch them all in a cluster too.
+local namespace = KEYS[1]
+local semaphores = namespace .. ':semaphores'
+local leases, created = namespace .. ':leases', namespace .. ':leases:created'
+local due = namespace .. ':due'
+
+local function semaphore_key(name) return namespace .. ':semaphore:' .. name end
+local function lease_key(lease_id) return namespace .. ':lease:' .. lease_id end
+local function process_key(process_id) return namespace .. ':process:' .. process_id end
+-- The calls that wait through a node; the node listens on the channel of the same name.
+local function node_key(node) return namespace .. ':node:' .. node end
+
+local AGAIN = '{"result":"again"}'
+local NO_NAMESPACE = 'NOTFOUND namespace not found'
+local NO_SEMAPHORE = 'NOTFOUND semaphore not found'
+local NO_LEASE = 'NOTFOUND lease not found'
+local TOO_HEAVY = 'TOOHEAVY weight exceeds semaphore permits'
+
+-- Lua's own tostring keeps 14 digits only.
+local function int(n) return string.format('%.0f', n) end
+local function ns(us) return string.format('%.0f000', us) end

@@ -1,0 +1,136 @@
+-- A wait lives in the hash of its lease, field 'wait:<semaphore>'. Each of its calls has a ticket,
+-- '<node>:<number>'. A call set aside keeps the wait's place but does not count as listening; a
+-- wait none of whose calls listens stands in ':aside' instead of ':queue'.
+local ALIVE_FOR = 15000000
+-- A node decides its own timeouts; one that has not a second after them is not there to do it.
+local SLACK = 1000000
+-- A hold that grows stands before all who hold nothing: its place is that much smaller.
+local GROWING = 2 ^ 52
+
+local function node_of(ticket) return string.match(ticket, '^([^:]+):') end
+
+local function wait_json(w)
+  local calls = {}
+  for i, call in ipairs(w.calls) do
+    calls[i] = '{"ticket":"' .. call.ticket .. '","deadline_at":' .. int(call.deadline_at)
+      .. ',"aside":' .. tostring(call.aside) .. '}'
+  end
+  local metadata = metadata_json(w.metadata)
+  if metadata ~= '' then metadata = ',"metadata":' .. metadata end
+  return '{"weight":' .. int(w.weight) .. ',"place":' .. int(w.place)
+    .. ',"queued_at":' .. int(w.queued_at)
+    .. ',"calls":[' .. table.concat(calls, ',') .. ']' .. metadata .. '}'
+end
+
+local function listens(w)
+  for _, call in ipairs(w.calls) do
+    if not call.aside then return true end
+  end
+  return false
+end
+
+-- The wait as it stands; place() and leave() compare with what `stands` remembers.
+local function wait_from(text)
+  local w = cjson.decode(text)
+  w.stands = { weight = w.weight, listens = listens(w), calls = {} }
+  for i, call in ipairs(w.calls) do
+    w.stands.calls[i] = { ticket = call.ticket, aside = call.aside }
+  end
+  return w
+end
+
+local function count(s, w, sign)
+  s.waiting_count = s.waiting_count + sign
+  s.waiting_weight = s.waiting_weight + sign * w.weight
+  s.queue_changed = true
+end
+
+local function remove_from_node(s, lease_id, ticket)
+  local node = node_of(ticket)
+  redis.call('ZREM', node_key(node), ticket .. ' ' .. lease_id .. ' ' .. s.name)
+  if redis.call('EXISTS', node_key(node)) == 0 then redis.call('ZREM', due, 'node ' .. node) end
+end
+
+-- Takes the wait out of every list, its own record too.
+local function leave(s, lease_id, w)
+  local stands = w.stands
+  redis.call('HDEL', lease_key(lease_id), 'wait:' .. s.name)
+  redis.call('ZREM', s.key .. (stands.listens and ':queue' or ':aside'), lease_id)
+  redis.call('ZREM', s.key .. ':weights', lease_id)
+  redis.call('ZREM', due, 'wait ' .. lease_id .. ' ' .. s.name)
+  for _, call in ipairs(stands.calls) do
+    if not call.aside then remove_from_node(s, lease_id, call.ticket) end
+  end
+  if stands.listens then count(s, stands, -1) end
+end
+
+-- Writes the wait and puts it where its calls say: new, changed, set aside or back in its place.
+local function place(s, lease_id, w)
+  local stands, here = w.stands, listens(w)
+  redis.call('HSET', lease_key(lease_id), 'wait:' .. s.name, wait_json(w))
+  redis.call('ZADD', s.key .. ':weights', w.weight, lease_id)
+  redis.call('ZADD', s.key .. (here and ':queue' or ':aside'), w.place, lease_id)
+  local listened = {}
+  if stands then
+    if stands.listens ~= here then
+      redis.call('ZREM', s.key .. (here and ':aside' or ':queue'), lease_id)
+    end
+    if stands.listens then count(s, stands, -1) end
+    for _, call in ipairs(stands.calls) do listened[call.ticket] = not call.aside end
+  end
+  if here then count(s, w, 1) end
+  local last = 0
+  for _, call in ipairs(w.calls) do
+    last = math.max(last, call.deadline_at + (call.aside and 0 or SLACK))
+    if not call.aside and not listened[call.ticket] then
+      local node = node_of(call.ticket)
+      redis.call('ZADD', node_key(node), now, call.ticket .. ' ' .. lease_id .. ' ' .. s.name)
+      redis.call('ZADD', due, now + ALIVE_FOR, 'node ' .. node)
+    end
+    if not call.aside then listened[call.ticket] = nil end
+  end
+  for ticket, was in pairs(listened) do
+    if was then remove_from_node(s, lease_id, ticket) end
+  end
+  redis.call('ZADD', due, last, 'wait ' .. lease_id .. ' ' .. s.name)
+end
+
+-- Keeps the calls that pass; where none does, the wait goes with them.
+local function keep_calls(s, lease_id, w, passes)
+  local rest = {}
+  for _, call in ipairs(w.calls) do
+    if passes(call) then rest[#rest + 1] = call end
+  end
+  w.calls = rest
+  if #rest == 0 then leave(s, lease_id, w) else place(s, lease_id, w) end
+end
+
+local function drop_call(s, lease_id, w, ticket)
+  keep_calls(s, lease_id, w, function(call) return call.ticket ~= ticket end)
+end
+
+local function call_of(w, ticket)
+  for _, call in ipairs(w.calls) do
+    if call.ticket == ticket then return call end
+  end
+end
+
+-- One message to each node that listens for this wait; `except` is answered by the script's reply.
+local function tell(w, body, except)
+  local nodes = {}
+  for _, call in ipairs(w.calls) do
+    if not call.aside and call.ticket ~= except then
+      local node = node_of(call.ticket)
+      nodes[node] = nodes[node] or {}
+      table.insert(nodes[node], call.ticket)
+    end
+  end
+  for node, tickets in pairs(nodes) do
+    redis.call('PUBLISH', node_key(node),
+      '{"calls":' .. tickets_json(tickets) .. ',"answer":' .. body .. '}')
+  end
+end
+
+local function tell_error(w, text)
+  tell(w, '{"result":"error","error":"' .. text .. '"}')
+end
