@@ -18,7 +18,7 @@ if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPA
 if not sweep() then return AGAIN end
 if not redis.call('ZSCORE', leases, lease_id) then
   if redis.call('ZCARD', leases) >= max_leases then return redis.error_reply('LIMIT max_leases') end
-  redis.call('HSET', lease_key(lease_id), 'process_id', process_id, 'created_at', now,
+  redis.call('HSET', lease_key(lease_id), 'process_id', process_id, 'created_at', int(now),
     'metadata', metadata)
   redis.call('ZADD', leases, now + ttl, lease_id)
   redis.call('ZADD', created, now, lease_id)

@@ -19,5 +19,5 @@ if redis.call('EXISTS', namespace) == 1 then
 end
 if not clear_namespace() then return AGAIN end
 redis.call('HSET', namespace, 'name', name, 'description', description, 'metadata', metadata,
-  'version', 1, 'created_at', now, 'updated_at', now, 'request', request)
+  'version', 1, 'created_at', int(now), 'updated_at', int(now), 'request', request)
 return namespace_reply()

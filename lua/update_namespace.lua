@@ -18,5 +18,5 @@ if not version then return redis.error_reply(NO_NAMESPACE) end
 if fields[2] == request then return namespace_reply() end
 if version ~= expected_version then return redis.error_reply('MISMATCH version mismatch') end
 redis.call('HSET', namespace, 'description', description, 'metadata', metadata,
-  'version', version + 1, 'updated_at', now, 'request', request)
+  'version', int(version + 1), 'updated_at', int(now), 'request', request)
 return namespace_reply()

@@ -26,8 +26,8 @@ if permits < s.active_holds then
   return redis.error_reply('HELD permits less than the active holds')
 end
 
-redis.call('HSET', s.key, 'permits', permits, 'description', description, 'metadata', metadata,
-  'version', s.version + 1, 'updated_at', now, 'request', request)
+redis.call('HSET', s.key, 'permits', int(permits), 'description', description, 'metadata', metadata,
+  'version', int(s.version + 1), 'updated_at', int(now), 'request', request)
 s.permits, s.description, s.metadata = permits, description, metadata
 s.version, s.updated_at = s.version + 1, int(now)
 refuse(s)

@@ -42,35 +42,26 @@ impl<'a> Pending<'a> {
         };
         let timeout = Duration::from_secs(request.timeout_seconds.unsigned_abs());
         let deadline = Instant::now() + timeout;
-        Self {
-            node,
-            namespace: &request.namespace_name,
-            call,
-            timeout,
-            deadline,
-            ended: false,
-        }
+        Self { node, namespace: &request.namespace_name, call, timeout, deadline, ended: false }
     }
 
     async fn wait(&mut self, request: &AcquireSemaphoreRequest) -> Result<AcquireReply, Error> {
         if self.timeout.is_zero() {
-            let asked = self.ask(request, Duration::ZERO).await;
+            let asked = self.ask(request, Duration::ZERO, None).await;
             return self.settle(asked);
         }
         let mut left = self.timeout;
         loop {
-            let entered = self
-                .node
-                .waits
-                .enter(self.namespace, &self.call, self.deadline);
+            let entered = self.node.waits.enter(self.namespace, &self.call, self.deadline);
             let answered = entered.inspect_err(|_| self.ended = true)?;
-            let asked = self.ask(request, left).await;
+            let heard_by = self.node.waits.heard_by(self.namespace);
+            let asked = self.ask(request, left, heard_by).await;
             let reply = self.settle(asked)?;
             if reply.outcome != Outcome::Waiting {
                 return Ok(reply);
             }
             self.ended = false;
-            self.queued(reply.sweep_in).await?;
+            self.queued(reply.sweep_in, heard_by).await?;
             match self.listen(answered).await {
                 Some(Answer::Reply(reply)) => return self.settle(Ok(reply)),
                 Some(Answer::Failed(error)) => {
@@ -96,32 +87,24 @@ impl<'a> Pending<'a> {
         &self,
         request: &AcquireSemaphoreRequest,
         timeout: Duration,
+        heard_by: Option<u64>,
     ) -> Result<AcquireReply, Error> {
-        let listening = self.node.waits.listens(self.namespace);
-        let wanted = Wanted {
-            weight: request.weight,
-            metadata: &request.metadata,
-            timeout,
-            listening,
-        };
-        self.node
-            .scripts
-            .acquire(self.namespace, &self.call, wanted)
-            .await
+        let listening = heard_by.is_some();
+        let wanted =
+            Wanted { weight: request.weight, metadata: &request.metadata, timeout, listening };
+        self.node.scripts.acquire(self.namespace, &self.call, wanted).await
     }
 
     /// The call stands in Redis. On a node that shuts down meanwhile it is set aside at once.
-    async fn queued(&mut self, sweep_in: Option<i64>) -> Result<(), Error> {
-        let Err(closing) = self.node.queued(self.namespace, &self.call, sweep_in) else {
-            return Ok(());
-        };
-        let calls = [(self.call.clone(), self.left())];
-        self.node
-            .scripts
-            .set_aside(self.namespace, true, &calls)
-            .await?;
-        self.ended = true;
-        Err(closing)
+    async fn queued(&mut self, sweep_in: Option<i64>, heard_by: Option<u64>) -> Result<(), Error> {
+        let (node, namespace) = (self.node, self.namespace);
+        let queued = node.queued(namespace, &self.call, sweep_in, heard_by).await;
+        if queued.is_err() && node.waits.closing() {
+            let calls = [(self.call.clone(), self.left())];
+            node.scripts.set_aside(namespace, true, &calls).await?;
+            self.ended = true;
+        }
+        queued
     }
 
     /// The answer, or none by the deadline.
@@ -153,9 +136,7 @@ impl Drop for Pending<'_> {
             OnDrop::SetAside(grace) => Some(grace.min(self.left())),
         };
         let call = self.call.clone();
-        self.node
-            .runtime
-            .spawn(take_back(node, namespace, call, keep));
+        self.node.runtime.spawn(take_back(node, namespace, call, keep));
     }
 }
 
@@ -166,10 +147,7 @@ async fn take_back(node: Arc<Node>, namespace: String, call: Call, keep: Option<
             None => node.scripts.cancel(&namespace, &call).await,
             Some(keep) => {
                 let calls = [(call.clone(), keep)];
-                node.scripts
-                    .set_aside(&namespace, true, &calls)
-                    .await
-                    .map(drop)
+                node.scripts.set_aside(&namespace, true, &calls).await.map(drop)
             }
         };
         match done {
@@ -180,11 +158,7 @@ async fn take_back(node: Arc<Node>, namespace: String, call: Call, keep: Option<
             _ => return,
         }
     }
-    tracing::warn!(
-        namespace,
-        ?call,
-        "a dropped acquire could not be taken back"
-    );
+    tracing::warn!(namespace, ?call, "a dropped acquire could not be taken back");
 }
 
 fn response(reply: AcquireReply, waited: bool) -> AcquireSemaphoreResponse {
@@ -195,9 +169,5 @@ fn response(reply: AcquireReply, waited: bool) -> AcquireSemaphoreResponse {
         _ => AcquireOutcome::TimedOut,
     };
     let semaphore = reply.semaphore.unwrap_or_default();
-    AcquireSemaphoreResponse {
-        semaphore,
-        outcome,
-        fencing_token: reply.fencing_token,
-    }
+    AcquireSemaphoreResponse { semaphore, outcome, fencing_token: reply.fencing_token }
 }

@@ -62,10 +62,7 @@ impl Client {
     /// - [`Error::Unavailable`]: no Redis answers at that address, or it refuses the user.
     pub async fn connect_with(config: Config) -> Result<Self, Error> {
         config.validate()?;
-        let client = Self {
-            node: Node::start(&config)?,
-            limits: Arc::new(config.limits),
-        };
+        let client = Self { node: Node::start(&config)?, limits: Arc::new(config.limits) };
         client.ping().await?;
         Ok(client)
     }
@@ -102,11 +99,7 @@ impl Client {
         &self,
         request: CreateNamespaceRequest,
     ) -> Result<NamespaceResponse, Error> {
-        let CreateNamespaceRequest {
-            name,
-            description,
-            metadata,
-        } = request;
+        let CreateNamespaceRequest { name, description, metadata } = request;
         validate::name("name", &name)?;
         validate::description(&description)?;
         validate::metadata(&metadata)?;
@@ -115,16 +108,14 @@ impl Client {
             // What is there already is so before what may not be made.
             return match scripts.get_namespace(&name).await {
                 Ok(_) => Err(Error::NamespaceExists),
-                Err(Error::NamespaceNotFound) => Err(Error::ResourceExhausted {
-                    limit: "max_namespaces".to_owned(),
-                }),
+                Err(Error::NamespaceNotFound) => {
+                    Err(Error::ResourceExhausted { limit: "max_namespaces".to_owned() })
+                }
                 Err(error) => Err(error),
             };
         }
         let id = self.node.ticket();
-        let namespace = scripts
-            .create_namespace(&id, &name, &description, &metadata)
-            .await?;
+        let namespace = scripts.create_namespace(&id, &name, &description, &metadata).await?;
         Ok(NamespaceResponse { namespace })
     }
 
@@ -138,11 +129,7 @@ impl Client {
         request: GetNamespaceRequest,
     ) -> Result<NamespaceResponse, Error> {
         namespace_name(&request.namespace_name)?;
-        let namespace = self
-            .node
-            .scripts
-            .get_namespace(&request.namespace_name)
-            .await?;
+        let namespace = self.node.scripts.get_namespace(&request.namespace_name).await?;
         Ok(NamespaceResponse { namespace })
     }
 
@@ -156,21 +143,14 @@ impl Client {
         &self,
         request: UpdateNamespaceRequest,
     ) -> Result<NamespaceResponse, Error> {
-        let UpdateNamespaceRequest {
-            namespace_name: name,
-            description,
-            metadata,
-            ..
-        } = &request;
+        let UpdateNamespaceRequest { namespace_name: name, description, metadata, .. } = &request;
         let version = request.expected_version;
         namespace_name(name)?;
         validate::description(description)?;
         validate::metadata(metadata)?;
         validate::expected_version(version)?;
         let (id, scripts) = (self.node.ticket(), &self.node.scripts);
-        let namespace = scripts
-            .update_namespace(&id, name, version, description, metadata)
-            .await?;
+        let namespace = scripts.update_namespace(&id, name, version, description, metadata).await?;
         Ok(NamespaceResponse { namespace })
     }
 
@@ -178,10 +158,7 @@ impl Client {
     /// [`Error::NamespaceNotFound`]. A missing one is no error.
     pub async fn delete_namespace(&self, request: DeleteNamespaceRequest) -> Result<Empty, Error> {
         namespace_name(&request.namespace_name)?;
-        self.node
-            .scripts
-            .delete_namespace(&request.namespace_name)
-            .await?;
+        self.node.scripts.delete_namespace(&request.namespace_name).await?;
         Ok(Empty {})
     }
 
@@ -195,10 +172,7 @@ impl Client {
         let from = token::from(&request.pagination_token, &list)?;
         let reply = self.node.scripts.list_namespaces(&from, limit).await?;
         let page = token::page(&reply, &list);
-        Ok(ListNamespacesResponse {
-            namespaces: reply.entries,
-            page,
-        })
+        Ok(ListNamespacesResponse { namespaces: reply.entries, page })
     }
 
     /// Makes a semaphore.
@@ -212,25 +186,15 @@ impl Client {
         &self,
         request: CreateSemaphoreRequest,
     ) -> Result<SemaphoreResponse, Error> {
-        let CreateSemaphoreRequest {
-            namespace_name: ns,
-            semaphore_name: name,
-            ..
-        } = &request;
-        let CreateSemaphoreRequest {
-            permits,
-            description,
-            metadata,
-            ..
-        } = &request;
+        let CreateSemaphoreRequest { namespace_name: ns, semaphore_name: name, .. } = &request;
+        let CreateSemaphoreRequest { permits, description, metadata, .. } = &request;
         names(ns, name)?;
         validate::permits("permits", *permits)?;
         validate::description(description)?;
         validate::metadata(metadata)?;
         let (id, scripts) = (self.node.ticket(), &self.node.scripts);
-        let semaphore = scripts
-            .create_semaphore(&id, ns, name, *permits, description, metadata)
-            .await?;
+        let semaphore =
+            scripts.create_semaphore(&id, ns, name, *permits, description, metadata).await?;
         Ok(SemaphoreResponse { semaphore })
     }
 
@@ -243,10 +207,7 @@ impl Client {
         &self,
         request: GetSemaphoreRequest,
     ) -> Result<SemaphoreResponse, Error> {
-        let GetSemaphoreRequest {
-            namespace_name: ns,
-            semaphore_name: name,
-        } = &request;
+        let GetSemaphoreRequest { namespace_name: ns, semaphore_name: name } = &request;
         names(ns, name)?;
         let semaphore = self.node.scripts.get_semaphore(ns, name).await?;
         Ok(SemaphoreResponse { semaphore })
@@ -264,17 +225,8 @@ impl Client {
         &self,
         request: UpdateSemaphoreRequest,
     ) -> Result<SemaphoreResponse, Error> {
-        let UpdateSemaphoreRequest {
-            namespace_name: ns,
-            semaphore_name: name,
-            ..
-        } = &request;
-        let UpdateSemaphoreRequest {
-            permits,
-            description,
-            metadata,
-            ..
-        } = &request;
+        let UpdateSemaphoreRequest { namespace_name: ns, semaphore_name: name, .. } = &request;
+        let UpdateSemaphoreRequest { permits, description, metadata, .. } = &request;
         let version = request.expected_version;
         names(ns, name)?;
         validate::permits("permits", *permits)?;
@@ -295,10 +247,7 @@ impl Client {
     ///
     /// [`Error::NamespaceNotFound`].
     pub async fn delete_semaphore(&self, request: DeleteSemaphoreRequest) -> Result<Empty, Error> {
-        let DeleteSemaphoreRequest {
-            namespace_name: ns,
-            semaphore_name: name,
-        } = &request;
+        let DeleteSemaphoreRequest { namespace_name: ns, semaphore_name: name } = &request;
         names(ns, name)?;
         self.node.scripts.delete_semaphore(ns, name).await?;
         Ok(Empty {})
@@ -320,10 +269,7 @@ impl Client {
         let from = token::from(&request.pagination_token, &list)?;
         let reply = self.node.scripts.list_semaphores(ns, &from, limit).await?;
         let page = token::page(&reply, &list);
-        Ok(ListSemaphoresResponse {
-            semaphores: reply.entries,
-            page,
-        })
+        Ok(ListSemaphoresResponse { semaphores: reply.entries, page })
     }
 
     /// Takes `weight` permits for a lease, all or none, waiting up to `timeout_seconds`.
@@ -374,11 +320,8 @@ impl Client {
         &self,
         request: ReleaseSemaphoreRequest,
     ) -> Result<SemaphoreResponse, Error> {
-        let ReleaseSemaphoreRequest {
-            namespace_name: ns,
-            semaphore_name: name,
-            lease_id,
-        } = &request;
+        let ReleaseSemaphoreRequest { namespace_name: ns, semaphore_name: name, lease_id } =
+            &request;
         names(ns, name)?;
         validate::lease_id(lease_id)?;
         let semaphore = self.node.scripts.release(ns, name, lease_id).await?;
@@ -394,24 +337,14 @@ impl Client {
         &self,
         request: ListSemaphoreHoldersRequest,
     ) -> Result<ListSemaphoreHoldersResponse, Error> {
-        let (ns, name) = (
-            request.namespace_name.as_str(),
-            request.semaphore_name.as_str(),
-        );
+        let (ns, name) = (request.namespace_name.as_str(), request.semaphore_name.as_str());
         names(ns, name)?;
         let list = ["holders", ns, name];
         let limit = token::limit(request.limit)?;
         let from = token::from(&request.pagination_token, &list)?;
-        let reply = self
-            .node
-            .scripts
-            .list_semaphore_holders(ns, name, &from, limit)
-            .await?;
+        let reply = self.node.scripts.list_semaphore_holders(ns, name, &from, limit).await?;
         let page = token::page(&reply, &list);
-        Ok(ListSemaphoreHoldersResponse {
-            holders: reply.entries,
-            page,
-        })
+        Ok(ListSemaphoreHoldersResponse { holders: reply.entries, page })
     }
 
     /// Makes a lease that ends `ttl_seconds` from now, by Redis' clock.
@@ -428,22 +361,13 @@ impl Client {
         &self,
         request: CreateSemaphoreLeaseRequest,
     ) -> Result<LeaseResponse, Error> {
-        let CreateSemaphoreLeaseRequest {
-            namespace_name: ns,
-            process_id,
-            metadata,
-            ..
-        } = &request;
+        let CreateSemaphoreLeaseRequest { namespace_name: ns, process_id, metadata, .. } = &request;
         namespace_name(ns)?;
         validate::process_id(process_id)?;
         validate::ttl(request.ttl_seconds, &self.limits)?;
         validate::metadata(metadata)?;
         let (id, ttl) = (validate::new_lease_id(), seconds(request.ttl_seconds));
-        let lease = self
-            .node
-            .scripts
-            .create_lease(ns, &id, process_id, ttl, metadata)
-            .await?;
+        let lease = self.node.scripts.create_lease(ns, &id, process_id, ttl, metadata).await?;
         Ok(LeaseResponse { lease })
     }
 
@@ -456,10 +380,7 @@ impl Client {
         &self,
         request: GetSemaphoreLeaseRequest,
     ) -> Result<LeaseResponse, Error> {
-        let GetSemaphoreLeaseRequest {
-            namespace_name: ns,
-            lease_id,
-        } = &request;
+        let GetSemaphoreLeaseRequest { namespace_name: ns, lease_id } = &request;
         namespace_name(ns)?;
         validate::lease_id(lease_id)?;
         let lease = self.node.scripts.get_lease(ns, lease_id).await?;
@@ -476,19 +397,11 @@ impl Client {
         &self,
         request: RefreshSemaphoreLeaseRequest,
     ) -> Result<LeaseResponse, Error> {
-        let RefreshSemaphoreLeaseRequest {
-            namespace_name: ns,
-            lease_id,
-            ttl_seconds,
-        } = &request;
+        let RefreshSemaphoreLeaseRequest { namespace_name: ns, lease_id, ttl_seconds } = &request;
         namespace_name(ns)?;
         validate::lease_id(lease_id)?;
         validate::ttl(*ttl_seconds, &self.limits)?;
-        let lease = self
-            .node
-            .scripts
-            .refresh_lease(ns, lease_id, seconds(*ttl_seconds))
-            .await?;
+        let lease = self.node.scripts.refresh_lease(ns, lease_id, seconds(*ttl_seconds)).await?;
         Ok(LeaseResponse { lease })
     }
 
@@ -502,10 +415,7 @@ impl Client {
         &self,
         request: RevokeSemaphoreLeaseRequest,
     ) -> Result<Empty, Error> {
-        let RevokeSemaphoreLeaseRequest {
-            namespace_name: ns,
-            lease_id,
-        } = &request;
+        let RevokeSemaphoreLeaseRequest { namespace_name: ns, lease_id } = &request;
         namespace_name(ns)?;
         validate::lease_id(lease_id)?;
         self.node.scripts.revoke_lease(ns, lease_id).await?;
@@ -527,24 +437,15 @@ impl Client {
         let list = ["leases", ns, process];
         let limit = token::limit(request.limit)?;
         let from = token::from(&request.pagination_token, &list)?;
-        let reply = self
-            .node
-            .scripts
-            .list_leases(ns, process, &from, limit)
-            .await?;
+        let reply = self.node.scripts.list_leases(ns, process, &from, limit).await?;
         let page = token::page(&reply, &list);
-        Ok(ListSemaphoreLeasesResponse {
-            leases: reply.entries,
-            page,
-        })
+        Ok(ListSemaphoreLeasesResponse { leases: reply.entries, page })
     }
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client")
-            .field("node", &self.node.id)
-            .finish_non_exhaustive()
+        f.debug_struct("Client").field("node", &self.node.id).finish_non_exhaustive()
     }
 }
 

@@ -104,10 +104,9 @@ impl Config {
         if !(1..=64).contains(&self.key_prefix.len()) || !self.key_prefix.chars().all(allowed) {
             return Err(invalid("key_prefix", "1–64 of A-Z a-z 0-9 _ - : ."));
         }
-        for (field, duration) in [
-            ("connect_timeout", self.connect_timeout),
-            ("command_timeout", self.command_timeout),
-        ] {
+        for (field, duration) in
+            [("connect_timeout", self.connect_timeout), ("command_timeout", self.command_timeout)]
+        {
             if duration.is_zero() {
                 return Err(invalid(field, "more than zero"));
             }
@@ -132,10 +131,7 @@ impl Limits {
         let longest = MAX_SECONDS;
         for (field, seconds) in [
             ("max_lease_ttl_seconds", self.max_lease_ttl_seconds),
-            (
-                "max_acquire_timeout_seconds",
-                self.max_acquire_timeout_seconds,
-            ),
+            ("max_acquire_timeout_seconds", self.max_acquire_timeout_seconds),
         ] {
             if !(1..=longest).contains(&seconds) {
                 return Err(invalid(field, "1 to 315360000 (ten years)"));
@@ -149,8 +145,5 @@ impl Limits {
 const MAX_SECONDS: i64 = 315_360_000;
 
 fn invalid(field: &'static str, reason: &str) -> Error {
-    Error::InvalidField {
-        field,
-        reason: reason.to_owned(),
-    }
+    Error::InvalidField { field, reason: reason.to_owned() }
 }

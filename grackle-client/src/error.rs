@@ -104,17 +104,11 @@ impl Error {
     }
 
     pub(crate) fn unavailable(reason: impl Into<String>) -> Self {
-        Self::Unavailable {
-            reason: reason.into(),
-            source: None,
-        }
+        Self::Unavailable { reason: reason.into(), source: None }
     }
 
     pub(crate) fn internal(reason: impl Into<String>) -> Self {
-        Self::Internal {
-            reason: reason.into(),
-            source: None,
-        }
+        Self::Internal { reason: reason.into(), source: None }
     }
 }
 
@@ -145,27 +139,18 @@ impl Error {
             ("MISMATCH", _) => Self::VersionMismatch,
             ("TOOHEAVY", _) => Self::WeightExceedsPermits,
             ("HELD", _) => Self::PermitsBelowActiveHolds,
-            ("LIMIT", limit) => Self::ResourceExhausted {
-                limit: limit.to_owned(),
-            },
-            ("OOM", _) => Self::ResourceExhausted {
-                limit: "Redis' maxmemory".to_owned(),
-            },
+            ("LIMIT", limit) => Self::ResourceExhausted { limit: limit.to_owned() },
+            ("OOM", _) => Self::ResourceExhausted { limit: "Redis' maxmemory".to_owned() },
             _ => return None,
         })
     }
 
     fn from_connection(error: RedisError) -> Self {
-        let refused = matches!(
-            error.code(),
-            Some("NOAUTH" | "WRONGPASS" | "NOPERM" | "DENIED")
-        ) || error.kind() == RedisErrorKind::AuthenticationFailed;
+        let refused = matches!(error.code(), Some("NOAUTH" | "WRONGPASS" | "NOPERM" | "DENIED"))
+            || error.kind() == RedisErrorKind::AuthenticationFailed;
         let reason = if refused {
             format!("Redis refuses this user: {error}; check user, password and ACL of the URL")
-        } else if matches!(
-            error.kind(),
-            RedisErrorKind::Server(ServerErrorKind::ResponseError)
-        ) {
+        } else if matches!(error.kind(), RedisErrorKind::Server(ServerErrorKind::ResponseError)) {
             return Self::Internal {
                 reason: format!("Redis answers {error}"),
                 source: Some(Box::new(error)),
@@ -173,9 +158,6 @@ impl Error {
         } else {
             format!("no answer from Redis: {error}; check its address, then ask again")
         };
-        Self::Unavailable {
-            reason,
-            source: Some(Box::new(error)),
-        }
+        Self::Unavailable { reason, source: Some(Box::new(error)) }
     }
 }

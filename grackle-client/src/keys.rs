@@ -8,9 +8,7 @@ pub(crate) struct Keys {
 
 impl Keys {
     pub(crate) fn new(prefix: &str) -> Self {
-        Self {
-            prefix: prefix.to_owned(),
-        }
+        Self { prefix: prefix.to_owned() }
     }
 
     /// The index of all namespaces.
@@ -47,10 +45,7 @@ mod tests {
     #[test]
     fn a_channel_tells_its_namespace() {
         let keys = Keys::new("a:b");
-        assert_eq!(
-            keys.namespace_of(&keys.node_channel("ns", "n1")),
-            Some("ns")
-        );
+        assert_eq!(keys.namespace_of(&keys.node_channel("ns", "n1")), Some("ns"));
         assert_eq!(keys.namespace_of(&keys.nodes_channel("ns")), Some("ns"));
         assert_eq!(keys.namespace_of("other:{ns}:nodes"), None);
     }

@@ -22,13 +22,20 @@ pub(crate) struct Lane {
     pool: Pool,
     current: RwLock<Option<Current>>,
     /// Held while connecting, so that a crowd makes one connection; remembers the last one's id.
-    connecting: Mutex<Option<i64>>,
+    connecting: Mutex<Option<Link>>,
     retry_for: Duration,
 }
 
 struct Current {
     connection: Connection,
+    link: Link,
+}
+
+/// A connection as Redis knows it: its number, and the run of the server that counted it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Link {
     number: i64,
+    run: String,
 }
 
 impl Lane {
@@ -48,12 +55,7 @@ impl Lane {
             .build()
             .map_err(|error| Error::internal(error.to_string()))?;
         let retry_for = config.retry_for;
-        Ok(Self {
-            pool,
-            current: RwLock::new(None),
-            connecting: Mutex::new(None),
-            retry_for,
-        })
+        Ok(Self { pool, current: RwLock::new(None), connecting: Mutex::new(None), retry_for })
     }
 
     /// Runs `attempt`, again over lost connections, until the retry time is over.
@@ -111,43 +113,55 @@ impl Lane {
         if let Some(current) = self.current() {
             return Ok(current);
         }
-        let current = self.connect(*last).await?;
-        let handle = (current.connection.as_ref().clone(), current.number);
-        *last = Some(current.number);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(current);
+        let mut connection = self.pool.get().await.map_err(pool_error)?;
+        let link = Link::of(&mut connection).await?;
+        if let Some(last) = last.replace(link.clone()) {
+            link.succeeds(&last, &mut connection).await;
+        }
+        let handle = (connection.as_ref().clone(), link.number);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) =
+            Some(Current { connection, link });
         Ok(handle)
     }
 
     fn current(&self) -> Option<(MultiplexedConnection, i64)> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        current
-            .as_ref()
-            .map(|current| (current.connection.as_ref().clone(), current.number))
-    }
-
-    /// Connects, and ends the connection before: what it still has under way must not run after
-    /// what is sent from now on.
-    async fn connect(&self, last: Option<i64>) -> Result<Current, RedisError> {
-        let mut connection = self.pool.get().await.map_err(pool_error)?;
-        let number: i64 = redis::cmd("CLIENT")
-            .arg("ID")
-            .query_async(&mut connection)
-            .await?;
-        if let Some(last) = last {
-            let mut kill = redis::cmd("CLIENT");
-            kill.arg("KILL").arg("ID").arg(last);
-            if let Err(error) = kill.query_async::<i64>(&mut connection).await {
-                tracing::warn!(%error, "CLIENT KILL is refused: a late command may come twice");
-            }
-        }
-        Ok(Current { connection, number })
+        let handle = |current: &Current| (current.connection.as_ref().clone(), current.link.number);
+        current.as_ref().map(handle)
     }
 
     fn retire(&self, number: i64) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(broken) = current.take_if(|current| current.number == number) {
+        if let Some(broken) = current.take_if(|current| current.link.number == number) {
             // Out of the pool: its check would only find out once more that it is broken.
             drop(Connection::take(broken.connection));
+        }
+    }
+}
+
+impl Link {
+    async fn of(connection: &mut Connection) -> Result<Self, RedisError> {
+        let (number, server): (i64, String) = redis::pipe()
+            .cmd("CLIENT")
+            .arg("ID")
+            .cmd("INFO")
+            .arg("server")
+            .query_async(connection)
+            .await?;
+        let run = server.lines().find_map(|line| line.strip_prefix("run_id:"));
+        Ok(Self { number, run: run.unwrap_or_default().to_owned() })
+    }
+
+    /// Ends the connection before, if it was to the same run of the server (another counts anew):
+    /// what it still has under way must not run after what is sent from now on.
+    async fn succeeds(&self, last: &Self, connection: &mut Connection) {
+        if last.run != self.run || last.number == self.number {
+            return;
+        }
+        let mut kill = redis::cmd("CLIENT");
+        kill.arg("KILL").arg("ID").arg(last.number);
+        if let Err(error) = kill.query_async::<i64>(connection).await {
+            tracing::warn!(%error, "CLIENT KILL is refused: a command of a lost connection may run late");
         }
     }
 }
@@ -156,10 +170,7 @@ fn breaks_connection(error: &RedisError) -> bool {
     error.is_io_error()
         || error.is_timeout()
         || error.is_connection_dropped()
-        || matches!(
-            error.kind(),
-            ErrorKind::Parse | ErrorKind::Server(ServerErrorKind::ReadOnly)
-        )
+        || matches!(error.kind(), ErrorKind::Parse | ErrorKind::Server(ServerErrorKind::ReadOnly))
 }
 
 /// Is this an error that passes with time?

@@ -56,30 +56,29 @@ impl Node {
 
     /// A ticket stands for one call, and no other call ever has it.
     pub(crate) fn ticket(&self) -> String {
-        format!(
-            "{}:{}",
-            self.id,
-            self.next_ticket.fetch_add(1, Ordering::Relaxed)
-        )
+        format!("{}:{}", self.id, self.next_ticket.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The call stands in Redis: listen for it, and sweep when something is due.
-    pub(crate) fn queued(
+    /// The call stands in Redis: listen for it, and sweep when something is due. `heard_by` is the
+    /// subscription that heard its channel when it was asked.
+    pub(crate) async fn queued(
         self: &Arc<Self>,
         namespace: &str,
         call: &Call,
         sweep_in: Option<i64>,
+        heard_by: Option<u64>,
     ) -> Result<(), Error> {
         if let Some(sweep_at) = self.waits.queued(&call.ticket)? {
             // The subscriber lives as long as the node.
             let _ = self.channels.send(Channel::Listen(namespace.to_owned()));
-            self.runtime.spawn(patrol::run(
-                Arc::downgrade(self),
-                namespace.to_owned(),
-                sweep_at,
-            ));
+            self.runtime.spawn(patrol::run(Arc::downgrade(self), namespace.to_owned(), sweep_at));
         }
         self.waits.sweep_within(namespace, sweep_in.unwrap_or(-1));
+        let now = self.waits.heard_by(namespace);
+        if now.is_some() && now != heard_by {
+            // Subscribed meanwhile, and asked about all calls but this one.
+            self.resume(namespace, vec![call.clone()]).await?;
+        }
         Ok(())
     }
 
@@ -90,9 +89,9 @@ impl Node {
         })
     }
 
-    /// Asks Redis about all calls that wait in a namespace: after a gap in what was heard.
-    pub(crate) async fn resume(&self, namespace: &str) -> Result<(), Error> {
-        for calls in self.waits.in_namespace(namespace).chunks(BATCH) {
+    /// Asks Redis about calls that wait in a namespace, after a gap in what was heard.
+    pub(crate) async fn resume(&self, namespace: &str, calls: Vec<Call>) -> Result<(), Error> {
+        for calls in calls.chunks(BATCH) {
             match self.scripts.resume(namespace, calls).await {
                 Ok((sweep_in, resumed)) => {
                     self.waits.sweep_within(namespace, sweep_in);
@@ -100,8 +99,7 @@ impl Node {
                 }
                 Err(Error::NamespaceNotFound) => {
                     for call in calls {
-                        self.waits
-                            .answer(&call.ticket, Answer::Failed(Error::NamespaceNotFound));
+                        self.waits.answer(&call.ticket, Answer::Failed(Error::NamespaceNotFound));
                     }
                 }
                 Err(error) => return Err(error),
@@ -142,9 +140,7 @@ impl Node {
                 for ((call, _), resumed) in calls.iter().zip(resumed) {
                     match resumed {
                         Resumed::Answered(reply) => self.hear(&call.ticket, &reply),
-                        _ => self
-                            .waits
-                            .answer(&call.ticket, Answer::Failed(waits::closing())),
+                        _ => self.waits.answer(&call.ticket, Answer::Failed(waits::closing())),
                     }
                 }
             }

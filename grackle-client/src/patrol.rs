@@ -17,6 +17,7 @@ const LINGER: Duration = Duration::from_secs(30);
 /// After that long, and up to half as long again, all calls are asked about, whatever was heard.
 const RECHECK_AFTER: Duration = Duration::from_secs(90);
 /// Redis knowing fewer calls than this node, so often in a row, is no message still on its way.
+/// (None at all is what a node finds that was stopped for longer than its mark was good.)
 const STRIKES: u32 = 2;
 
 pub(crate) async fn run(
@@ -49,16 +50,12 @@ struct Beat {
 
 impl Beat {
     fn new() -> Self {
-        Self {
-            idle_since: None,
-            recheck_at: Instant::now() + jittered(RECHECK_AFTER),
-            strikes: 0,
-        }
+        Self { idle_since: None, recheck_at: Instant::now() + jittered(RECHECK_AFTER), strikes: 0 }
     }
 
     /// One round; false where the namespace is of no more interest.
     async fn sweep(&mut self, node: &Node, namespace: &str) -> bool {
-        let waiting = node.waits.in_namespace(namespace).len();
+        let waiting = node.waits.count(namespace);
         if waiting == 0 {
             return self.linger(node, namespace);
         }
@@ -67,10 +64,10 @@ impl Beat {
         match node.scripts.sweep(namespace, &node.id).await {
             Ok(reply) => {
                 node.waits.sweep_within(namespace, reply.sweep_in);
-                self.strikes = if reply.waiting < waiting {
-                    self.strikes + 1
-                } else {
-                    0
+                self.strikes = match reply.waiting {
+                    0 => STRIKES,
+                    known if known < waiting => self.strikes + 1,
+                    _ => 0,
                 };
                 self.recheck(node, namespace).await;
             }
@@ -95,7 +92,7 @@ impl Beat {
         }
         self.strikes = 0;
         self.recheck_at = Instant::now() + jittered(RECHECK_AFTER);
-        if let Err(error) = node.resume(namespace).await {
+        if let Err(error) = node.resume(namespace, node.waits.in_namespace(namespace)).await {
             tracing::warn!(%error, namespace, "re-check failed; the next one follows");
         }
     }

@@ -34,9 +34,7 @@ pub(crate) fn from(token: &str, list: &[&str]) -> Result<From, Error> {
     let token: Token = serde_json::from_slice(&json).map_err(|_| broken())?;
     match token {
         Token { list: whose, .. } if whose != name(list) => Err(broken()),
-        Token {
-            after: true, edge, ..
-        } => Ok(From::After(edge)),
+        Token { after: true, edge, .. } => Ok(From::After(edge)),
         Token { edge, .. } => Ok(From::Before(edge)),
     }
 }
@@ -46,21 +44,16 @@ pub(crate) fn limit(limit: i64) -> Result<i64, Error> {
     match limit {
         0 => Ok(DEFAULT_LIMIT),
         1..=MAX_LIMIT => Ok(limit),
-        _ => Err(Error::InvalidField {
-            field: "limit",
-            reason: "1 to 250, or 0 for 100".to_owned(),
-        }),
+        _ => {
+            Err(Error::InvalidField { field: "limit", reason: "1 to 250, or 0 for 100".to_owned() })
+        }
     }
 }
 
 /// The tokens of the pages around a reply.
 pub(crate) fn page<T>(reply: &PageReply<T>, list: &[&str]) -> Page {
     let token = |edge: &Option<Edge>, after| match edge {
-        Some(edge) => encode(&Token {
-            list: name(list),
-            after,
-            edge: edge.clone(),
-        }),
+        Some(edge) => encode(&Token { list: name(list), after, edge: edge.clone() }),
         None => String::new(),
     };
     Page {
@@ -86,14 +79,7 @@ mod tests {
     fn token(list: &[&str], after: bool) -> String {
         let edge = Some(Edge(7, "m".to_owned()));
         let (before, behind) = if after { (None, edge) } else { (edge, None) };
-        let page = page(
-            &PageReply::<()> {
-                entries: vec![],
-                before,
-                after: behind,
-            },
-            list,
-        );
+        let page = page(&PageReply::<()> { entries: vec![], before, after: behind }, list);
         page.next_pagination_token + &page.previous_pagination_token
     }
 

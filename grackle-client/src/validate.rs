@@ -17,56 +17,36 @@ const LEASE_PREFIX: &str = "ls_";
 pub(crate) const LEASE_RANDOM: usize = 28;
 
 fn check(holds: bool, field: &'static str, reason: impl FnOnce() -> String) -> Result<(), Error> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Error::InvalidField {
-            field,
-            reason: reason(),
-        })
-    }
+    if holds { Ok(()) } else { Err(Error::InvalidField { field, reason: reason() }) }
 }
 
 /// A namespace's or a semaphore's name.
 pub(crate) fn name(field: &'static str, name: &str) -> Result<(), Error> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     let holds = (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(allowed);
-    check(holds, field, || {
-        format!("must be 1 to {MAX_NAME} of A-Z a-z 0-9 _ -")
-    })
+    check(holds, field, || format!("must be 1 to {MAX_NAME} of A-Z a-z 0-9 _ -"))
 }
 
 pub(crate) fn lease_id(id: &str) -> Result<(), Error> {
     let random = id.strip_prefix(LEASE_PREFIX).unwrap_or_default();
     let holds =
         random.len() == LEASE_RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    check(holds, "lease_id", || {
-        format!("must be {LEASE_PREFIX} and {LEASE_RANDOM} of A-Z a-z 0-9")
-    })
+    check(holds, "lease_id", || format!("must be {LEASE_PREFIX} and {LEASE_RANDOM} of A-Z a-z 0-9"))
 }
 
 pub(crate) fn new_lease_id() -> String {
-    format!(
-        "{LEASE_PREFIX}{}",
-        nanoid::nanoid!(LEASE_RANDOM, &crate::node::ALPHABET)
-    )
+    format!("{LEASE_PREFIX}{}", nanoid::nanoid!(LEASE_RANDOM, &crate::node::ALPHABET))
 }
 
 pub(crate) fn process_id(id: &str) -> Result<(), Error> {
-    check(
-        (1..=MAX_PROCESS_ID).contains(&id.len()),
-        "process_id",
-        || format!("must be 1 to {MAX_PROCESS_ID} bytes"),
-    )
+    check((1..=MAX_PROCESS_ID).contains(&id.len()), "process_id", || {
+        format!("must be 1 to {MAX_PROCESS_ID} bytes")
+    })
 }
 
 /// A filter by process: empty for none.
 pub(crate) fn process_filter(id: &str) -> Result<(), Error> {
-    if id.is_empty() {
-        Ok(())
-    } else {
-        process_id(id)
-    }
+    if id.is_empty() { Ok(()) } else { process_id(id) }
 }
 
 pub(crate) fn description(text: &str) -> Result<(), Error> {
@@ -79,29 +59,19 @@ pub(crate) fn metadata(metadata: &Metadata) -> Result<(), Error> {
     check(metadata.len() <= MAX_ENTRIES, "metadata", || {
         format!("must have at most {MAX_ENTRIES} entries")
     })?;
-    let keys = metadata
-        .keys()
-        .all(|key| (1..=MAX_KEY).contains(&key.len()));
-    check(keys, "metadata", || {
-        format!("keys must be 1 to {MAX_KEY} bytes")
-    })?;
+    let keys = metadata.keys().all(|key| (1..=MAX_KEY).contains(&key.len()));
+    check(keys, "metadata", || format!("keys must be 1 to {MAX_KEY} bytes"))?;
     let values = metadata.values().all(|value| value.len() <= MAX_VALUE);
-    check(values, "metadata", || {
-        format!("values must be at most {MAX_VALUE} bytes")
-    })
+    check(values, "metadata", || format!("values must be at most {MAX_VALUE} bytes"))
 }
 
 /// A number of permits: a semaphore's, or an acquire's weight.
 pub(crate) fn permits(field: &'static str, permits: i64) -> Result<(), Error> {
-    check((1..=MAX_PERMITS).contains(&permits), field, || {
-        format!("must be 1 to {MAX_PERMITS}")
-    })
+    check((1..=MAX_PERMITS).contains(&permits), field, || format!("must be 1 to {MAX_PERMITS}"))
 }
 
 pub(crate) fn expected_version(version: i64) -> Result<(), Error> {
-    check(version >= 1, "expected_version", || {
-        "must be at least 1".to_owned()
-    })
+    check(version >= 1, "expected_version", || "must be at least 1".to_owned())
 }
 
 pub(crate) fn ttl(seconds: i64, limits: &Limits) -> Result<(), Error> {

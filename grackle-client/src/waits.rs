@@ -35,6 +35,7 @@ pub(crate) struct Waits {
 #[derive(Debug, Default)]
 struct State {
     closing: bool,
+    subscriptions: u64,
     calls: HashMap<String, Waiting>,
     /// Namespaces in which calls wait, or lately did.
     spaces: HashMap<String, Space>,
@@ -42,8 +43,8 @@ struct State {
 
 #[derive(Debug)]
 struct Space {
-    /// Does this node hear its channels there?
-    listens: bool,
+    /// Which subscription hears its channels: they are counted; none, and nothing is heard.
+    heard_by: Option<u64>,
     /// When this node has to sweep there.
     sweep_at: watch::Sender<Instant>,
 }
@@ -98,13 +99,7 @@ impl Waits {
             return Ok(None);
         }
         let (sweep_at, follow) = watch::channel(Instant::now() + SWEEP_EVERY);
-        state.spaces.insert(
-            namespace,
-            Space {
-                listens: false,
-                sweep_at,
-            },
-        );
+        state.spaces.insert(namespace, Space { heard_by: None, sweep_at });
         Ok(Some(follow))
     }
 
@@ -136,34 +131,28 @@ impl Waits {
 
     pub(crate) fn answer(&self, ticket: &str, answer: Answer) {
         let waiting = match answer {
-            Answer::AskAgain => self
-                .state()
-                .calls
-                .get_mut(ticket)
-                .and_then(|w| w.answer.take()),
+            Answer::AskAgain => self.state().calls.get_mut(ticket).and_then(|w| w.answer.take()),
             _ => self.state().calls.remove(ticket).and_then(|w| w.answer),
         };
         // The call may have ended meanwhile; then nobody waits for this.
         let _ = waiting.map(|sender| sender.send(answer));
     }
 
+    /// How many calls stand in Redis for a namespace.
+    pub(crate) fn count(&self, namespace: &str) -> usize {
+        self.state().calls.values().filter(|w| w.queued && w.namespace == namespace).count()
+    }
+
     /// The calls that stand in Redis for a namespace.
     pub(crate) fn in_namespace(&self, namespace: &str) -> Vec<Call> {
         let state = self.state();
         let here = |w: &&Waiting| w.queued && w.namespace == namespace;
-        state
-            .calls
-            .values()
-            .filter(here)
-            .map(|w| w.call.clone())
-            .collect()
+        state.calls.values().filter(here).map(|w| w.call.clone()).collect()
     }
 
-    pub(crate) fn listens(&self, namespace: &str) -> bool {
-        self.state()
-            .spaces
-            .get(namespace)
-            .is_some_and(|space| space.listens)
+    /// The subscription that hears a namespace's channels, if one does.
+    pub(crate) fn heard_by(&self, namespace: &str) -> Option<u64> {
+        self.state().spaces.get(namespace).and_then(|space| space.heard_by)
     }
 
     /// The namespaces whose channels are to be heard.
@@ -171,20 +160,20 @@ impl Waits {
         self.state().spaces.keys().cloned().collect()
     }
 
-    pub(crate) fn listening(&self, namespaces: &[String]) {
+    /// A subscription hears these namespaces from now on.
+    pub(crate) fn hears(&self, namespaces: &[String]) {
         let mut state = self.state();
+        state.subscriptions += 1;
+        let this = state.subscriptions;
         for namespace in namespaces {
             if let Some(space) = state.spaces.get_mut(namespace) {
-                space.listens = true;
+                space.heard_by = Some(this);
             }
         }
     }
 
     pub(crate) fn deafen(&self) {
-        self.state()
-            .spaces
-            .values_mut()
-            .for_each(|space| space.listens = false);
+        self.state().spaces.values_mut().for_each(|space| space.heard_by = None);
     }
 
     /// Forgets a namespace in which no call waits; `then` runs before any call can wait there anew.
@@ -210,6 +199,11 @@ impl Waits {
             here.push((waiting.call.clone(), left));
         }
         calls
+    }
+
+    /// Is no call to wait any more?
+    pub(crate) fn closing(&self) -> bool {
+        self.state().closing
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -61,14 +61,7 @@ impl Subscriber {
     ) -> Result<Self, Error> {
         let client = redis::Client::open(config.redis_url.as_str()).map_err(Error::from_redis)?;
         let keys = Keys::new(&config.key_prefix);
-        Ok(Self {
-            client,
-            node,
-            id,
-            keys,
-            wanted,
-            patience: config.command_timeout,
-        })
+        Ok(Self { client, node, id, keys, wanted, patience: config.command_timeout })
     }
 
     /// Listens, on a new connection whenever one breaks, until the node is gone.
@@ -152,20 +145,16 @@ impl Subscriber {
         }
         in_time(self.patience, sink.subscribe(self.channels(namespaces))).await?;
         let node = self.node()?;
-        node.waits.listening(namespaces);
+        node.waits.hears(namespaces);
         for namespace in namespaces {
-            node.runtime
-                .spawn(resume(self.node.clone(), namespace.clone()));
+            node.runtime.spawn(resume(self.node.clone(), namespace.clone()));
         }
         Ok(())
     }
 
     fn channels(&self, namespaces: &[String]) -> Vec<String> {
         let both = |namespace: &String| {
-            [
-                self.keys.node_channel(namespace, &self.id),
-                self.keys.nodes_channel(namespace),
-            ]
+            [self.keys.node_channel(namespace, &self.id), self.keys.nodes_channel(namespace)]
         };
         namespaces.iter().flat_map(both).collect()
     }
@@ -181,9 +170,9 @@ async fn in_time<T>(
 ) -> Result<T, End> {
     match timeout(patience, what).await {
         Ok(result) => Ok(result?),
-        Err(_) => Err(End::Connection(
-            (redis::ErrorKind::Io, "the subscriber's link is silent").into(),
-        )),
+        Err(_) => {
+            Err(End::Connection((redis::ErrorKind::Io, "the subscriber's link is silent").into()))
+        }
     }
 }
 
@@ -202,18 +191,16 @@ async fn hear(mut stream: PubSubStream, node: Weak<Node>, keys: Keys) -> Result<
             Err(error) => tracing::warn!(%error, "a message that no Grackle sends"),
         }
     }
-    Err(End::Connection(
-        (redis::ErrorKind::Io, "the subscriber's link was closed").into(),
-    ))
+    Err(End::Connection((redis::ErrorKind::Io, "the subscriber's link was closed").into()))
 }
 
 /// Asks until it is answered, or the next connection asks anew.
 async fn resume(node: Weak<Node>, namespace: String) {
     loop {
         let Some(node) = node.upgrade() else { return };
-        match node.resume(&namespace).await {
+        match node.resume(&namespace, node.waits.in_namespace(&namespace)).await {
             Ok(()) => return,
-            Err(error) if !node.waits.listens(&namespace) => {
+            Err(error) if node.waits.heard_by(&namespace).is_none() => {
                 tracing::debug!(%error, namespace, "the subscriber is gone again");
                 return;
             }

@@ -7,6 +7,7 @@ local function clear_namespace()
     if purge(name, NO_NAMESPACE) then redis.call('ZREM', semaphores, name) end
     budget = budget - 1
   end
+  if redis.call('EXISTS', semaphores) == 1 then return false end
   for _, lease_id in ipairs(redis.call('ZRANGE', leases, 0, BATCH - 1)) do
     if budget <= 0 then return false end
     end_lease(lease_id)

@@ -4,7 +4,10 @@
 local budget = 500
 local touched = {}
 
-local function later(name) redis.call('ZADD', due, now, 'semaphore ' .. name) end
+local function later(name)
+  redis.call('ZADD', due, now, 'semaphore ' .. name)
+  redis.call('PUBLISH', namespace .. ':nodes', '{"sweep_in":0}')
+end
 
 -- A node that has gone is known by its channel: nobody subscribes to it. An operator's PSUBSCRIBE
 -- would be counted by PUBLISH, but not here.

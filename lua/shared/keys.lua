@@ -17,6 +17,7 @@ local NO_SEMAPHORE = 'NOTFOUND semaphore not found'
 local NO_LEASE = 'NOTFOUND lease not found'
 local TOO_HEAVY = 'TOOHEAVY weight exceeds semaphore permits'
 
--- Lua's own tostring keeps 14 digits only.
+-- Lua's own tostring keeps 14 digits only, and Redis may write a number it is given as 1e+15. Scores
+-- may be numbers; whatever is read back as text is written by these.
 local function int(n) return string.format('%.0f', n) end
 local function ns(us) return string.format('%.0f000', us) end

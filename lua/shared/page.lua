@@ -33,7 +33,7 @@ local function page_json(entries, before, behind, encode)
   for i = 1, #entries, 2 do texts[#texts + 1] = encode(entries[i], entries[i + 1]) end
   local text = '{"result":"page","entries":[' .. table.concat(texts, ',') .. ']'
   local n = #entries
-  local function edge(i) return '[' .. entries[i + 1] .. ',' .. cjson.encode(entries[i]) .. ']' end
+  local function edge(i) return '[' .. int(tonumber(entries[i + 1])) .. ',' .. cjson.encode(entries[i]) .. ']' end
   if before and n > 0 then text = text .. ',"before":' .. edge(1) end
   if behind and n > 0 then text = text .. ',"after":' .. edge(n - 1) end
   return text .. '}'

@@ -30,15 +30,15 @@ local function save()
   for _, s in pairs(loaded) do
     if s then
       if s.holds_changed then
-        redis.call('HSET', s.key, 'active_holds', s.active_holds,
-          'active_holders_count', s.active_holders_count, 'fencing_token', s.fencing_token,
-          'last_activity_at', s.last_activity_at)
+        redis.call('HSET', s.key, 'active_holds', int(s.active_holds),
+          'active_holders_count', int(s.active_holders_count),
+          'fencing_token', int(s.fencing_token), 'last_activity_at', s.last_activity_at)
       elseif s.active then
         redis.call('HSET', s.key, 'last_activity_at', s.last_activity_at)
       end
       if s.queue_changed then
-        redis.call('HSET', s.key, 'waiting_count', s.waiting_count,
-          'waiting_weight', s.waiting_weight, 'next_place', s.next_place)
+        redis.call('HSET', s.key, 'waiting_count', int(s.waiting_count),
+          'waiting_weight', int(s.waiting_weight), 'next_place', int(s.next_place))
       end
       s.holds_changed, s.queue_changed, s.active = nil, nil, nil
     end

@@ -88,10 +88,7 @@ impl Scripts {
         metadata: &Metadata,
     ) -> Result<Namespace, Error> {
         let mut call = self.on(&self.table.create_namespace, name);
-        call.arg(request)
-            .arg(name)
-            .arg(description)
-            .arg(json(metadata));
+        call.arg(request).arg(name).arg(description).arg(json(metadata));
         let made = self.record(&call).await.and_then(namespace);
         if matches!(made, Ok(_) | Err(Error::NamespaceExists)) {
             self.index(name).await?;
@@ -113,10 +110,7 @@ impl Scripts {
         metadata: &Metadata,
     ) -> Result<Namespace, Error> {
         let mut call = self.on(&self.table.update_namespace, name);
-        call.arg(request)
-            .arg(expected_version)
-            .arg(description)
-            .arg(json(metadata));
+        call.arg(request).arg(expected_version).arg(description).arg(json(metadata));
         self.record(&call).await.and_then(namespace)
     }
 
@@ -143,11 +137,7 @@ impl Scripts {
                 Err(error) => return Err(error),
             }
         }
-        Ok(PageReply {
-            entries,
-            before: names.before,
-            after: names.after,
-        })
+        Ok(PageReply { entries, before: names.before, after: names.after })
     }
 
     /// How many namespaces the index names.
@@ -188,11 +178,7 @@ impl Scripts {
         metadata: &Metadata,
     ) -> Result<Semaphore, Error> {
         let mut call = self.on(&self.table.create_semaphore, ns);
-        call.arg(request)
-            .arg(name)
-            .arg(permits)
-            .arg(description)
-            .arg(json(metadata));
+        call.arg(request).arg(name).arg(permits).arg(description).arg(json(metadata));
         call.arg(self.limits.max_semaphores);
         self.record(&call).await.and_then(semaphore)
     }
@@ -214,10 +200,7 @@ impl Scripts {
         metadata: &Metadata,
     ) -> Result<Semaphore, Error> {
         let mut call = self.on(&self.table.update_semaphore, ns);
-        call.arg(request)
-            .arg(name)
-            .arg(expected_version)
-            .arg(permits);
+        call.arg(request).arg(name).arg(expected_version).arg(permits);
         call.arg(description).arg(json(metadata));
         self.record(&call).await.and_then(semaphore)
     }
@@ -259,20 +242,10 @@ impl Scripts {
         wanted: Wanted<'_>,
     ) -> Result<AcquireReply, Error> {
         let mut script = self.on(&self.table.acquire, ns);
-        script
-            .arg(&call.semaphore)
-            .arg(&call.lease_id)
-            .arg(wanted.weight);
-        script
-            .arg(json(wanted.metadata))
-            .arg(&call.ticket)
-            .arg(micros(wanted.timeout));
-        script
-            .arg(i32::from(wanted.listening))
-            .arg(self.limits.max_holders);
-        script
-            .arg(self.limits.max_waiters)
-            .arg(self.limits.max_holds_per_lease);
+        script.arg(&call.semaphore).arg(&call.lease_id).arg(wanted.weight);
+        script.arg(json(wanted.metadata)).arg(&call.ticket).arg(micros(wanted.timeout));
+        script.arg(i32::from(wanted.listening)).arg(self.limits.max_holders);
+        script.arg(self.limits.max_waiters).arg(self.limits.max_holds_per_lease);
         parse(&self.text(&script).await?)
     }
 
@@ -280,37 +253,25 @@ impl Scripts {
     pub async fn resume(&self, ns: &str, calls: &[Call]) -> Result<(i64, Vec<Resumed>), Error> {
         let mut script = self.on(&self.table.resume, ns);
         for call in calls {
-            script
-                .arg(&call.lease_id)
-                .arg(&call.semaphore)
-                .arg(&call.ticket);
+            script.arg(&call.lease_id).arg(&call.semaphore).arg(&call.ticket);
         }
         let replies: Vec<String> = self.list(&script).await?;
-        let (sweep_in, replies) = replies
-            .split_first()
-            .ok_or_else(|| Error::internal("resume answered nothing"))?;
-        let resumed = replies
-            .iter()
-            .map(|reply| Resumed::parse(reply))
-            .collect::<Result<_, _>>()?;
+        let (sweep_in, replies) =
+            replies.split_first().ok_or_else(|| Error::internal("resume answered nothing"))?;
+        let resumed =
+            replies.iter().map(|reply| Resumed::parse(reply)).collect::<Result<_, _>>()?;
         Ok((parse(sweep_in)?, resumed))
     }
 
     pub async fn give_up(&self, ns: &str, call: &Call) -> Result<AcquireReply, Error> {
         let mut script = self.on(&self.table.give_up, ns);
-        script
-            .arg(&call.semaphore)
-            .arg(&call.lease_id)
-            .arg(&call.ticket);
+        script.arg(&call.semaphore).arg(&call.lease_id).arg(&call.ticket);
         parse(&self.text(&script).await?)
     }
 
     pub async fn cancel(&self, ns: &str, call: &Call) -> Result<(), Error> {
         let mut script = self.on(&self.table.cancel, ns);
-        script
-            .arg(&call.semaphore)
-            .arg(&call.lease_id)
-            .arg(&call.ticket);
+        script.arg(&call.semaphore).arg(&call.lease_id).arg(&call.ticket);
         self.text(&script).await.map(drop)
     }
 
@@ -324,24 +285,14 @@ impl Scripts {
         let mut script = self.on(&self.table.set_aside, ns);
         script.arg(if undo_crossed { "undo" } else { "keep" });
         for (call, keep) in calls {
-            script
-                .arg(&call.lease_id)
-                .arg(&call.semaphore)
-                .arg(&call.ticket)
-                .arg(micros(*keep));
+            script.arg(&call.lease_id).arg(&call.semaphore).arg(&call.ticket).arg(micros(*keep));
         }
-        self.list(&script)
-            .await?
-            .iter()
-            .map(|reply| Resumed::parse(reply))
-            .collect()
+        self.list(&script).await?.iter().map(|reply| Resumed::parse(reply)).collect()
     }
 
     pub async fn release(&self, ns: &str, name: &str, lease_id: &str) -> Result<Semaphore, Error> {
         let mut call = self.on(&self.table.release, ns);
-        self.record(call.arg(name).arg(lease_id))
-            .await
-            .and_then(semaphore)
+        self.record(call.arg(name).arg(lease_id)).await.and_then(semaphore)
     }
 
     pub async fn sweep(&self, ns: &str, node: &str) -> Result<SweepReply, Error> {
@@ -360,13 +311,8 @@ impl Scripts {
         metadata: &Metadata,
     ) -> Result<Lease, Error> {
         let mut call = self.on(&self.table.create_lease, ns);
-        call.arg(lease_id)
-            .arg(process_id)
-            .arg(micros(ttl))
-            .arg(json(metadata));
-        self.record(call.arg(self.limits.max_leases))
-            .await
-            .and_then(lease)
+        call.arg(lease_id).arg(process_id).arg(micros(ttl)).arg(json(metadata));
+        self.record(call.arg(self.limits.max_leases)).await.and_then(lease)
     }
 
     pub async fn get_lease(&self, ns: &str, lease_id: &str) -> Result<Lease, Error> {
@@ -381,9 +327,7 @@ impl Scripts {
         ttl: Duration,
     ) -> Result<Lease, Error> {
         let mut call = self.on(&self.table.refresh_lease, ns);
-        self.record(call.arg(lease_id).arg(micros(ttl)))
-            .await
-            .and_then(lease)
+        self.record(call.arg(lease_id).arg(micros(ttl))).await.and_then(lease)
     }
 
     /// Where an attempt went unanswered, or the work takes several steps, "not found" on a later
@@ -508,19 +452,13 @@ fn micros(duration: Duration) -> u64 {
 }
 
 fn namespace(reply: RecordReply) -> Result<Namespace, Error> {
-    reply
-        .namespace
-        .ok_or_else(|| Error::internal("a script left the namespace out"))
+    reply.namespace.ok_or_else(|| Error::internal("a script left the namespace out"))
 }
 
 fn semaphore(reply: RecordReply) -> Result<Semaphore, Error> {
-    reply
-        .semaphore
-        .ok_or_else(|| Error::internal("a script left the semaphore out"))
+    reply.semaphore.ok_or_else(|| Error::internal("a script left the semaphore out"))
 }
 
 fn lease(reply: RecordReply) -> Result<Lease, Error> {
-    reply
-        .lease
-        .ok_or_else(|| Error::internal("a script left the lease out"))
+    reply.lease.ok_or_else(|| Error::internal("a script left the lease out"))
 }

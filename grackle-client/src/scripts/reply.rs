@@ -72,10 +72,7 @@ pub struct PageReply<T> {
 #[serde(untagged)]
 pub enum Message {
     /// These calls are answered.
-    Answer {
-        calls: Vec<String>,
-        answer: AcquireReply,
-    },
+    Answer { calls: Vec<String>, answer: AcquireReply },
     /// Something is due sooner than was said before.
     Sweep { sweep_in: i64 },
 }

@@ -13,10 +13,7 @@ pub(super) struct Entry {
 
 macro_rules! part {
     ($part:literal) => {
-        concat!(
-            include_str!(concat!("../../lua/shared/", $part, ".lua")),
-            "\n"
-        )
+        concat!(include_str!(concat!("../../lua/shared/", $part, ".lua")), "\n")
     };
 }
 

@@ -26,8 +26,6 @@ impl Visitor<'_> for Int64 {
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<i64, E> {
-        value
-            .parse()
-            .map_err(|_| E::invalid_value(Unexpected::Str(value), &self))
+        value.parse().map_err(|_| E::invalid_value(Unexpected::Str(value), &self))
     }
 }
