@@ -79,7 +79,7 @@ if fits then
   save()
   return acquired(s, token)
 end
-if not w.stands then s.next_place = s.next_place + 1 end
+if not w.stands then s.next_place, s.queue_changed = s.next_place + 1, true end
 if known then known.aside = not listening end
 place(s, lease_id, w)
 save()

@@ -77,7 +77,9 @@ impl Node {
         let now = self.waits.heard_by(namespace);
         if now.is_some() && now != heard_by {
             // Subscribed meanwhile, and asked about all calls but this one.
-            self.resume(namespace, vec![call.clone()]).await?;
+            let resumed = self.resume(namespace, vec![call.clone()]).await;
+            resumed
+                .unwrap_or_else(|error| tracing::warn!(%error, "the next subscription asks again"));
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ end
 -- The reply of a list: its entries, and the boundaries from which the pages around it go on.
 local function page_json(entries, before, behind, encode)
   local texts = {}
-  for i = 1, #entries, 2 do texts[#texts + 1] = encode(entries[i], entries[i + 1]) end
+  for i = 1, #entries, 2 do texts[#texts + 1] = encode(entries[i]) end
   local text = '{"result":"page","entries":[' .. table.concat(texts, ',') .. ']'
   local n = #entries
   local function edge(i) return '[' .. int(tonumber(entries[i + 1])) .. ',' .. cjson.encode(entries[i]) .. ']' end

@@ -69,3 +69,60 @@ scripts! {
     list_leases: "semaphore" "hold" "wait" "hand_off" "sweep" "lease" "page";
     sweep: "semaphore" "hold" "wait" "hand_off" "sweep";
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Entry, Table};
+
+    /// The lines of a header's comment that name an argument: `ARGV[3] weight`.
+    fn named(entry: &Entry, list: &str) -> Vec<String> {
+        let (header, _) = entry.source.split_once("]]").unwrap();
+        let lines = header.lines().map(str::trim);
+        lines.filter_map(|line| line.strip_prefix(list)).map(str::to_owned).collect()
+    }
+
+    fn body(entry: &Entry) -> &str {
+        entry.source.split_once("]]").unwrap().1
+    }
+
+    #[test]
+    fn every_header_begins_with_the_name_of_its_script() {
+        for entry in Table::new(false).entries() {
+            let first = entry.source.lines().nth(1).unwrap().trim();
+            assert!(first.starts_with(&format!("{}: ", entry.name)), "{}: {first}", entry.name);
+        }
+    }
+
+    #[test]
+    fn a_body_reads_just_the_arguments_of_its_header_in_their_order() {
+        for entry in Table::new(false).entries() {
+            let arguments = named(entry, "ARGV[");
+            let single: Vec<_> = arguments.iter().filter(|name| !name.starts_with('…')).collect();
+            for (index, name) in single.iter().enumerate() {
+                let number = index + 1;
+                assert!(name.starts_with(&format!("{number}]")), "{}: {name}", entry.name);
+                let read = format!("ARGV[{number}]");
+                assert_eq!(body(entry).matches(&read).count(), 1, "{} {read}", entry.name);
+            }
+            let all = body(entry).matches("ARGV").count();
+            assert_eq!(all, arguments.len(), "{} reads more than its header says", entry.name);
+        }
+    }
+
+    #[test]
+    fn every_outcome_that_a_body_writes_is_listed_and_no_other() {
+        for entry in Table::new(false).entries() {
+            let (header, body) = entry.source.split_once("]]").unwrap();
+            for outcome in ["again", "unavailable", "waiting", "timed_out", "released", "done"] {
+                let written = match outcome {
+                    "again" => body.contains("AGAIN"),
+                    _ => [format!("'{outcome}'"), format!("\"result\":\"{outcome}\"")]
+                        .iter()
+                        .any(|text| body.contains(text)),
+                };
+                let listed = header.contains(&format!("{{\"result\":\"{outcome}\""));
+                assert_eq!(written, listed, "{}: {outcome}", entry.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+use super::*;
+
+#[test]
+fn the_families_are_there_before_the_first_call() {
+    let text = Metrics::new().render();
+    for line in [
+        r#"grackle_http_requests_total{operation="AcquireSemaphore",code="OK"} 0"#,
+        r#"grackle_acquire_outcomes_total{outcome="timed_out"} 0"#,
+        "grackle_http_requests_in_flight 0",
+        "grackle_acquires_waiting 0",
+        "# TYPE grackle_build_info gauge",
+        "# HELP grackle_http_requests_total ",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+}
+
+#[test]
+fn a_call_is_counted_by_how_it_ended() {
+    let metrics = Metrics::new();
+    let acquired =
+        AcquireSemaphoreResponse { outcome: AcquireOutcome::Acquired, ..Default::default() };
+    metrics.begin("AcquireSemaphore").answered(&acquired);
+    metrics.begin("GetNamespace").failed(Code::NotFound);
+    drop(metrics.begin("AcquireSemaphore"));
+    let text = metrics.render();
+    for line in [
+        r#"grackle_http_requests_total{operation="AcquireSemaphore",code="OK"} 1"#,
+        r#"grackle_http_requests_total{operation="AcquireSemaphore",code="Cancelled"} 1"#,
+        r#"grackle_http_requests_total{operation="GetNamespace",code="NotFound"} 1"#,
+        r#"grackle_acquire_outcomes_total{outcome="acquired"} 1"#,
+        r#"grackle_http_request_duration_seconds_count{operation="AcquireSemaphore"} 2"#,
+        r#"grackle_http_request_duration_seconds_bucket{operation="GetNamespace",le="3600"} 1"#,
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+}
+
+#[test]
+fn gauges_follow_the_calls_in_flight() {
+    let metrics = Metrics::new();
+    let (waits, other) = (metrics.begin("AcquireSemaphore"), metrics.begin("GetNamespace"));
+    let text = metrics.render();
+    assert!(text.contains("grackle_http_requests_in_flight 2"), "{text}");
+    assert!(text.contains("grackle_acquires_waiting 1"), "{text}");
+    drop((waits, other));
+    let text = metrics.render();
+    assert!(text.contains("grackle_http_requests_in_flight 0"), "{text}");
+    assert!(text.contains("grackle_acquires_waiting 0"), "{text}");
+}
+
+#[test]
+fn two_servers_do_not_count_together() {
+    let (one, other) = (Metrics::new(), Metrics::new());
+    one.begin("GetNamespace").failed(Code::NotFound);
+    assert!(one.render().contains("NotFound"));
+    assert!(!other.render().contains("NotFound"));
+}

@@ -1,0 +1,152 @@
+use std::collections::BTreeSet;
+
+use grackle_client::types::{Holder, Lease, Metadata, Namespace, Semaphore};
+
+use super::*;
+use crate::operations::samples;
+
+fn all_samples() -> Vec<(&'static str, Value)> {
+    let metadata = Metadata::from([("k".to_owned(), "v".to_owned())]);
+    let description = "d".to_owned();
+    let namespace = Namespace {
+        metadata: metadata.clone(),
+        description: description.clone(),
+        ..Namespace::default()
+    };
+    let semaphore = Semaphore { metadata: metadata.clone(), description, ..Semaphore::default() };
+    let holder = Holder { metadata: metadata.clone(), ..Holder::default() };
+    let lease = Lease { metadata, ..Lease::default() };
+    let records = [
+        ("Namespace", serde_json::to_value(namespace).unwrap()),
+        ("Semaphore", serde_json::to_value(semaphore).unwrap()),
+        ("Holder", serde_json::to_value(holder).unwrap()),
+        ("Lease", serde_json::to_value(lease).unwrap()),
+    ];
+    samples().into_iter().chain(records).collect()
+}
+
+fn names(object: &Value) -> BTreeSet<&str> {
+    object.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+fn type_of(schema: &Value) -> &str {
+    if schema.get("$ref").is_some() { "object" } else { schema["type"].as_str().unwrap() }
+}
+
+fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "string",
+        Value::Number(_) => "integer",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+        Value::Null | Value::Bool(_) => "none of ours",
+    }
+}
+
+#[test]
+fn every_type_has_the_fields_that_it_has_in_rust() {
+    let document = document(&Limits::default());
+    let schemas = &document["components"]["schemas"];
+    let samples = all_samples();
+    for (name, sample) in &samples {
+        let properties = &schemas[*name]["properties"];
+        assert_eq!(names(properties), names(sample), "{name}");
+        for (field, value) in sample.as_object().unwrap() {
+            assert_eq!(type_of(&properties[field]), json_type(value), "{name}.{field}");
+        }
+    }
+    let documented: BTreeSet<_> = names(schemas);
+    let known = samples.iter().map(|(name, _)| *name).chain(["Error"]).collect();
+    assert_eq!(documented, known);
+}
+
+#[test]
+fn what_may_be_left_out_of_an_answer_is_not_required() {
+    let document = document(&Limits::default());
+    for (name, sample) in samples().iter().filter(|(name, _)| !name.ends_with("Request")) {
+        let required = &document["components"]["schemas"][*name]["required"];
+        let required = required.as_array().map(Vec::as_slice).unwrap_or_default();
+        let required: BTreeSet<_> = required.iter().map(|field| field.as_str().unwrap()).collect();
+        assert_eq!(required, names(sample), "{name}: answers always hold every field");
+    }
+    for (name, record) in [
+        ("Namespace", serde_json::to_value(Namespace::default()).unwrap()),
+        ("Semaphore", serde_json::to_value(Semaphore::default()).unwrap()),
+        ("Holder", serde_json::to_value(Holder::default()).unwrap()),
+        ("Lease", serde_json::to_value(Lease::default()).unwrap()),
+    ] {
+        let required = document["components"]["schemas"][name]["required"].as_array().unwrap();
+        let required: BTreeSet<_> = required.iter().map(|field| field.as_str().unwrap()).collect();
+        assert_eq!(required, names(&record), "{name}");
+    }
+}
+
+#[test]
+fn every_field_says_what_it_is() {
+    let document = document(&Limits::default());
+    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+        for (field, schema) in schema["properties"].as_object().unwrap() {
+            let about = schema["description"].as_str().unwrap_or_default();
+            let in_details = name == "Error" && field == "details";
+            assert!(about.ends_with('.') || in_details, "{name}.{field}: {schema}");
+            if schema["type"] == "integer" {
+                assert_eq!(schema["format"], "int64", "{name}.{field}");
+                assert!(schema["minimum"].is_i64(), "{name}.{field}");
+            }
+        }
+        let properties = names(&schema["properties"]);
+        for required in schema["required"].as_array().into_iter().flatten() {
+            assert!(properties.contains(required.as_str().unwrap()), "{name}: {required}");
+        }
+    }
+}
+
+#[test]
+fn every_operation_is_a_path_with_its_errors() {
+    let document = document(&Limits::default());
+    assert_eq!(OPERATIONS.len(), 18);
+    assert_eq!(document["paths"].as_object().unwrap().len(), OPERATIONS.len());
+    for operation in OPERATIONS {
+        let post = &document["paths"][format!("/v1/{}", operation.name)]["post"];
+        assert_eq!(post["operationId"], operation.name);
+        for status in ["200", "400", "413", "415", "500", "503"] {
+            assert!(post["responses"].get(status).is_some(), "{} {status}", operation.name);
+        }
+    }
+    let create = &document["paths"]["/v1/CreateSemaphore"]["post"]["responses"];
+    assert_eq!(create["429"]["$ref"], "#/components/responses/ResourceExhausted");
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+        match value {
+            Value::Object(members) => {
+                found.extend(members.get("$ref").and_then(Value::as_str));
+                members.values().for_each(|member| references(member, found));
+            }
+            Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+            _ => {}
+        }
+    }
+    let document = document(&Limits::default());
+    let mut found = Vec::new();
+    references(&document, &mut found);
+    assert!(found.len() > 100, "{found:?}");
+    for reference in found {
+        let pointer = reference.strip_prefix('#').unwrap();
+        assert!(document.pointer(pointer).is_some(), "{reference}");
+    }
+}
+
+#[test]
+fn maxima_are_those_that_the_operator_set() {
+    let mut limits = Limits::default();
+    limits.max_lease_ttl_seconds = 77;
+    limits.max_acquire_timeout_seconds = 55;
+    let schemas = &document(&limits)["components"]["schemas"];
+    let property = |of: &str, field: &str| schemas[of]["properties"][field]["maximum"].clone();
+    assert_eq!(property("CreateSemaphoreLeaseRequest", "ttl_seconds"), 77);
+    assert_eq!(property("AcquireSemaphoreRequest", "timeout_seconds"), 55);
+    assert_eq!(property("CreateSemaphoreRequest", "permits"), 9_007_199_254_740_991_i64);
+}

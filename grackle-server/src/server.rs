@@ -1,0 +1,182 @@
+//! One server, from start to end.
+
+use std::convert::Infallible;
+use std::error::Error as _;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use grackle_client::{Client, Error};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::config::Config;
+use crate::connections::{self, Patience};
+use crate::embedded_redis::{EmbeddedRedis, EmbeddedRedisError};
+use crate::metrics::Metrics;
+use crate::redis_url::masked;
+use crate::{http, openapi};
+
+/// How long Redis may take to answer at the start, where an operator waits for the verdict.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long the waiters' places may take to be set aside, where Redis is slow or gone.
+const SET_ASIDE_WITHIN: Duration = Duration::from_secs(2);
+
+/// Why a server could not start; each message says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// A setting is out of its range.
+    #[error("--{flag}: {reason}")]
+    Setting {
+        /// The flag's name, without its dashes.
+        flag: String,
+        /// What it must be.
+        reason: String,
+    },
+    /// The Redis that was given does not answer.
+    #[error(
+        "cannot use the Redis at {url}: {reason}; check --redis-url (GRACKLE_REDIS_URL) and that \
+         Redis runs there, or leave it out to run a private one"
+    )]
+    Redis {
+        /// The URL without its secrets.
+        url: String,
+        /// What the client reported.
+        reason: String,
+    },
+    /// The client failed otherwise.
+    #[error(transparent)]
+    Client(Error),
+    /// The private Redis did not come up.
+    #[error(transparent)]
+    Embedded(#[from] EmbeddedRedisError),
+}
+
+/// Serves on `listener` until `shutdown` completes, then until the calls in flight are answered.
+///
+/// Callers that wait in a queue are answered Unavailable at once and keep their places; other
+/// calls get [`Config::drain_seconds`]. The private Redis, if there is one, ends last.
+/// [`Config::listen`] and the log settings are the binary's affair: they are not looked at.
+///
+/// # Errors
+///
+/// [`StartError`], and only before the first connection is accepted.
+///
+/// # Cancel safety
+///
+/// Dropping the future closes every connection at once; a private Redis then stops by itself.
+pub async fn run(
+    config: Config,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), StartError> {
+    let stop = CancellationToken::new();
+    // Boxed: its type, all futures down to Redis, is too deep for the compiler to lay out inline.
+    let serving: Serving<'_> = Box::pin(start_and_serve(&config, listener, &stop));
+    let stopper = async {
+        shutdown.await;
+        tracing::info!("stopping");
+        stop.cancel();
+        std::future::pending::<Infallible>().await
+    };
+    tokio::select! {
+        ended = serving => ended,
+        never = stopper => match never {},
+    }
+}
+
+type Serving<'a> = Pin<Box<dyn Future<Output = Result<(), StartError>> + Send + 'a>>;
+
+async fn start_and_serve(
+    config: &Config,
+    listener: TcpListener,
+    stop: &CancellationToken,
+) -> Result<(), StartError> {
+    config.client("").validate().map_err(setting)?;
+    if let Some(url) = &config.redis_url {
+        return serve(config, url, listener, stop).await;
+    }
+    let start = EmbeddedRedis::start(&config.data_dir);
+    let Some(redis) = stop.run_until_cancelled(start).await.transpose()? else {
+        return Ok(());
+    };
+    let served = serve(config, redis.url(), listener, stop).await;
+    redis.stop().await;
+    served
+}
+
+async fn serve(
+    config: &Config,
+    url: &str,
+    listener: TcpListener,
+    stop: &CancellationToken,
+) -> Result<(), StartError> {
+    let connect = stop.run_until_cancelled(connect(config, url));
+    let Some(client) = connect.await.transpose()? else {
+        return Ok(());
+    };
+    let app = Arc::new(App {
+        client: client.clone(),
+        metrics: Metrics::new(),
+        openapi: openapi::document(&config.limits.to_limits()).to_string(),
+        read_timeout: config.read_timeout(),
+    });
+    announce(&listener, url);
+    let patience = Patience { idle: config.idle_timeout(), drain: config.drain() };
+    let router = http::router(Arc::clone(&app));
+    let served = async {
+        let listening = connections::serve(listener, router, patience, stop.clone());
+        tokio::join!(listening, set_waiters_aside(&client, stop));
+    };
+    tokio::select! {
+        () = served => {}
+        () = app.metrics.upkeep() => {}
+    }
+    Ok(())
+}
+
+async fn connect(config: &Config, url: &str) -> Result<Client, StartError> {
+    let connect = Client::connect_with(config.client(url));
+    match tokio::time::timeout(CONNECT_WITHIN, connect).await {
+        Ok(connected) => connected.map_err(|error| unusable(url, error)),
+        Err(_) => Err(StartError::Redis {
+            url: masked(url),
+            reason: format!("no answer within {CONNECT_WITHIN:?}"),
+        }),
+    }
+}
+
+/// What the connection reported, without the client's own advice.
+fn unusable(url: &str, error: Error) -> StartError {
+    match error.source() {
+        Some(source) => StartError::Redis { url: masked(url), reason: source.to_string() },
+        None => setting(error),
+    }
+}
+
+async fn set_waiters_aside(client: &Client, stop: &CancellationToken) {
+    stop.cancelled().await;
+    if tokio::time::timeout(SET_ASIDE_WITHIN, client.shutdown()).await.is_err() {
+        tracing::warn!("Redis did not answer while the waiters were set aside");
+    }
+}
+
+fn announce(listener: &TcpListener, url: &str) {
+    tracing::info!("using the Redis at {}", masked(url));
+    match listener.local_addr() {
+        Ok(address) => tracing::info!("listening on http://{address}"),
+        Err(error) => tracing::warn!(%error, "listening, but the address cannot be read"),
+    }
+}
+
+fn setting(error: Error) -> StartError {
+    match error {
+        Error::InvalidField { field, reason } => {
+            StartError::Setting { flag: field.replace('_', "-"), reason }
+        }
+        other => StartError::Client(other),
+    }
+}

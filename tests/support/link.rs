@@ -1,0 +1,110 @@
+//! A network between a node and its Redis that a test can break.
+
+use std::net::SocketAddr;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::test_redis::TestRedis;
+
+/// What the link does with what passes through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// Nothing arrives, nothing closes: a pulled cable.
+    Silent,
+}
+
+/// A TCP proxy before a Redis. Dropped, it closes everything.
+pub(crate) struct Link {
+    address: SocketAddr,
+    state: watch::Sender<State>,
+    cut: watch::Sender<()>,
+    _acceptor: JoinSet<()>,
+}
+
+impl Link {
+    /// A link to that Redis, open.
+    pub(crate) async fn to(redis: &TestRedis) -> Self {
+        let info = redis.raw().client().get_connection_info().clone();
+        let target = info.addr().to_string();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (state, cut) = (watch::Sender::new(State::Open), watch::Sender::new(()));
+        let mut acceptor = JoinSet::new();
+        acceptor.spawn(accept(listener, target, state.clone(), cut.clone()));
+        Self { address, state, cut, _acceptor: acceptor }
+    }
+
+    /// The address for the node's configuration.
+    pub(crate) fn url(&self) -> String {
+        format!("redis://{}", self.address)
+    }
+
+    /// From now on nothing arrives on either side, though every connection stays open.
+    pub(crate) fn go_silent(&self) {
+        self.state.send_replace(State::Silent);
+    }
+
+    /// What was held up arrives.
+    pub(crate) fn recover(&self) {
+        self.state.send_replace(State::Open);
+    }
+
+    /// Closes every connection; new ones are served.
+    pub(crate) fn cut(&self) {
+        self.cut.send_replace(());
+    }
+}
+
+async fn accept(
+    listener: TcpListener,
+    target: String,
+    state: watch::Sender<State>,
+    cut: watch::Sender<()>,
+) {
+    let mut connections = JoinSet::new();
+    while let Ok((node, _)) = listener.accept().await {
+        let (state, mut cut) = (state.subscribe(), cut.subscribe());
+        let target = target.clone();
+        connections.spawn(async move {
+            tokio::select! {
+                _ = cut.changed() => {}
+                () = join(node, target, state) => {}
+            }
+        });
+    }
+}
+
+async fn join(node: TcpStream, target: String, mut state: watch::Receiver<State>) {
+    open(&mut state).await;
+    let Ok(redis) = TcpStream::connect(target).await else {
+        return;
+    };
+    // A reply in small pieces must not wait for an acknowledgement.
+    let _ = (node.set_nodelay(true), redis.set_nodelay(true));
+    let ((from_node, to_node), (from_redis, to_redis)) = (node.into_split(), redis.into_split());
+    tokio::select! {
+        () = pass(from_node, to_redis, state.clone()) => {}
+        () = pass(from_redis, to_node, state) => {}
+    }
+}
+
+async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut state: watch::Receiver<State>) {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let read = from.read(&mut buffer).await;
+        open(&mut state).await;
+        let Ok(count @ 1..) = read else { return };
+        if to.write_all(&buffer[..count]).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn open(state: &mut watch::Receiver<State>) {
+    let _ = state.wait_for(|state| *state == State::Open).await;
+}

@@ -1,0 +1,80 @@
+//! A Redis for one test alone, to break and to count.
+
+use std::ops::Deref;
+
+use super::calls::CommandCalls;
+use super::monitor::Monitor;
+use super::redis_server::RedisServer;
+use super::test_redis::TestRedis;
+
+/// A [`TestRedis`] whose server process nobody shares.
+pub(crate) struct OwnRedis {
+    redis: TestRedis,
+    server: RedisServer,
+}
+
+impl OwnRedis {
+    pub(crate) async fn start(options: &[&str]) -> Self {
+        let binary = RedisServer::binary().expect(
+            "this test needs a Redis to itself: put valkey-server or redis-server (6.2 or newer) \
+             on PATH",
+        );
+        let server = RedisServer::start(binary, options).await;
+        Self { redis: TestRedis::at(server.url()).await, server }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.server.port()
+    }
+
+    /// Ends it (SIGTERM) and starts it again on the same port, with what `--appendonly yes` kept.
+    pub(crate) async fn restart(&mut self) {
+        self.server.terminate().await;
+        self.server.start_again().await;
+    }
+
+    /// Kills it between two instructions (SIGKILL).
+    pub(crate) fn kill(&mut self) {
+        self.server.process().kill();
+    }
+
+    /// Starts it again after [`OwnRedis::kill`], on the same port.
+    pub(crate) async fn start_again(&mut self) {
+        self.server.start_again().await;
+    }
+
+    /// Stops it (SIGSTOP): it answers nothing, its connections stay open.
+    pub(crate) fn stop(&mut self) {
+        self.server.process().stop();
+    }
+
+    /// Lets it go on (SIGCONT).
+    pub(crate) fn cont(&mut self) {
+        self.server.process().cont();
+    }
+
+    /// How often each command has run since the start, those inside scripts too.
+    pub(crate) async fn command_calls(&self) -> CommandCalls {
+        let info: String = self.run(&["INFO", "commandstats"]).await;
+        CommandCalls::parse(&info)
+    }
+
+    /// Client connections but this fixture's own.
+    pub(crate) async fn connected_clients(&self) -> usize {
+        let list: String = self.run(&["CLIENT", "LIST"]).await;
+        list.lines().count() - 1
+    }
+
+    /// Notes every command that clients send from now on.
+    pub(crate) async fn monitor(&self) -> Monitor {
+        Monitor::start(self.raw().clone()).await
+    }
+}
+
+impl Deref for OwnRedis {
+    type Target = TestRedis;
+
+    fn deref(&self) -> &TestRedis {
+        &self.redis
+    }
+}

@@ -1,0 +1,110 @@
+//! A Redis (or Valkey) server of the tests' own, as a child process.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::eventually::eventually;
+use super::port::free_port;
+use super::process::Process;
+use super::raw::Raw;
+
+const BINARIES: [&str; 2] = ["valkey-server", "redis-server"];
+const STARTS_WITHIN: Duration = Duration::from_secs(20);
+
+/// A server on a free port of the loopback, with a folder that goes when it goes.
+pub(crate) struct RedisServer {
+    binary: PathBuf,
+    options: Vec<String>,
+    port: u16,
+    process: Process,
+    folder: TempDir,
+}
+
+impl RedisServer {
+    /// The binary on PATH, if there is one.
+    pub(crate) fn binary() -> Option<PathBuf> {
+        let path = std::env::var_os("PATH")?;
+        let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        let candidates = BINARIES.iter().flat_map(|name| folders.iter().map(move |f| f.join(name)));
+        candidates.into_iter().find(|candidate| candidate.is_file())
+    }
+
+    /// Starts `binary`; it keeps nothing on disk unless the options (`--appendonly yes`) say so.
+    pub(crate) async fn start(binary: PathBuf, options: &[&str]) -> Self {
+        let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        let folder = TempDir::with_prefix("grackle-redis-").expect("a temporary folder");
+        for _ in 0..10 {
+            let port = free_port();
+            let mut process = launch(&binary, &options, port, folder.path());
+            if is_up(&mut process, port).await {
+                return Self { binary, options, port, process, folder };
+            }
+        }
+        panic!("{} does not start:\n{}", binary.display(), log(folder.path()));
+    }
+
+    pub(crate) fn url(&self) -> String {
+        url(self.port)
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its process; to end it for good is to drop the server.
+    pub(crate) fn process(&mut self) -> &mut Process {
+        &mut self.process
+    }
+
+    /// Starts it again, on the same port and folder, after it has ended.
+    pub(crate) async fn start_again(&mut self) {
+        self.process = launch(&self.binary, &self.options, self.port, self.folder.path());
+        let up = is_up(&mut self.process, self.port).await;
+        assert!(up, "Redis does not start again:\n{}", log(self.folder.path()));
+    }
+
+    /// SIGTERM: Redis writes out what it has to, and ends.
+    pub(crate) async fn terminate(&mut self) -> ExitStatus {
+        self.process.terminate().await
+    }
+}
+
+fn url(port: u16) -> String {
+    format!("redis://127.0.0.1:{port}")
+}
+
+fn launch(binary: &Path, options: &[String], port: u16, folder: &Path) -> Process {
+    let mut command = Command::new(binary);
+    command.args(["--bind", "127.0.0.1", "--port", &port.to_string()]);
+    command.args(["--save", "", "--appendonly", "no", "--logfile", "log"]);
+    command.args([OsStr::new("--dir"), folder.as_ref()]).args(options);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    Process::start(command, folder)
+}
+
+/// Whether that very process answers at `port`; false when it has ended, as when the port is taken.
+async fn is_up(process: &mut Process, port: u16) -> bool {
+    let raw = Raw::new(&url(port));
+    eventually("Redis answers", STARTS_WITHIN, async || {
+        if process.status().is_some() {
+            return Some(false);
+        }
+        let info: String = raw.try_run(&["INFO", "server"]).await.ok()?;
+        let me = format!("process_id:{}\r", process.id());
+        (info.contains(&me) && is_loaded(&raw).await).then_some(true)
+    })
+    .await
+}
+
+/// INFO answers while the append-only file is being read; other commands don't.
+async fn is_loaded(raw: &Raw) -> bool {
+    raw.try_run::<i64>(&["DBSIZE"]).await.is_ok()
+}
+
+fn log(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("log")).unwrap_or_default()
+}

@@ -1,0 +1,146 @@
+//! A namespace with one semaphore, and short words for what tests do there.
+
+use std::time::Duration;
+
+use grackle_client::types::{
+    AcquireOutcome, AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateNamespaceRequest,
+    CreateSemaphoreLeaseRequest, CreateSemaphoreRequest, GetSemaphoreRequest,
+    ReleaseSemaphoreRequest, Semaphore,
+};
+use grackle_client::{Client, Error};
+use tokio::task::JoinHandle;
+
+use super::eventually::eventually;
+
+/// Longer than any test: such a wait ends by a grant or an error.
+pub(crate) const LONG: i64 = 120;
+const SOON: Duration = Duration::from_secs(10);
+
+pub(crate) type Acquired = Result<AcquireSemaphoreResponse, Error>;
+
+/// The namespace `ns` with the semaphore `s`, as one client sees it.
+#[derive(Clone)]
+pub(crate) struct Space {
+    pub(crate) client: Client,
+}
+
+impl Space {
+    pub(crate) const NAMESPACE: &'static str = "ns";
+    pub(crate) const SEMAPHORE: &'static str = "s";
+
+    /// Makes both.
+    pub(crate) async fn create(client: Client, permits: i64) -> Self {
+        let name = Self::NAMESPACE.to_owned();
+        let request = CreateNamespaceRequest { name, ..Default::default() };
+        client.create_namespace(request).await.expect("a new namespace");
+        let space = Self { client };
+        space.semaphore(Self::SEMAPHORE, permits).await;
+        space
+    }
+
+    /// The same through another client.
+    pub(crate) fn through(&self, client: Client) -> Self {
+        Self { client }
+    }
+
+    pub(crate) async fn semaphore(&self, name: &str, permits: i64) {
+        let request = CreateSemaphoreRequest {
+            namespace_name: Self::NAMESPACE.to_owned(),
+            semaphore_name: name.to_owned(),
+            permits,
+            ..Default::default()
+        };
+        self.client.create_semaphore(request).await.expect("a new semaphore");
+    }
+
+    /// A new lease that outlives the test.
+    pub(crate) async fn lease(&self) -> String {
+        self.lease_for(LONG * 10).await
+    }
+
+    pub(crate) async fn lease_for(&self, ttl_seconds: i64) -> String {
+        let request = CreateSemaphoreLeaseRequest {
+            namespace_name: Self::NAMESPACE.to_owned(),
+            process_id: "test".to_owned(),
+            ttl_seconds,
+            ..Default::default()
+        };
+        let made = self.client.create_semaphore_lease(request).await;
+        made.expect("a new lease").lease.lease_id
+    }
+
+    pub(crate) async fn acquire(&self, lease_id: &str, weight: i64, timeout: i64) -> Acquired {
+        self.acquire_on(Self::SEMAPHORE, lease_id, weight, timeout).await
+    }
+
+    pub(crate) async fn acquire_on(
+        &self,
+        semaphore: &str,
+        lease_id: &str,
+        weight: i64,
+        timeout_seconds: i64,
+    ) -> Acquired {
+        let request = AcquireSemaphoreRequest {
+            namespace_name: Self::NAMESPACE.to_owned(),
+            semaphore_name: semaphore.to_owned(),
+            lease_id: lease_id.to_owned(),
+            weight,
+            timeout_seconds,
+            ..Default::default()
+        };
+        self.client.acquire_semaphore(request).await
+    }
+
+    /// Acquires what is free.
+    pub(crate) async fn take(&self, lease_id: &str, weight: i64) {
+        let answer = self.acquire(lease_id, weight, 0).await.expect("an answer");
+        assert_eq!(answer.outcome, AcquireOutcome::Acquired);
+    }
+
+    /// Starts an acquire that has to wait; it stands in the queue when this returns.
+    pub(crate) async fn wait(&self, lease_id: &str, weight: i64) -> JoinHandle<Acquired> {
+        let before = self.state().await.waiting_count;
+        let (space, lease) = (self.clone(), lease_id.to_owned());
+        let waiter = tokio::spawn(async move { space.acquire(&lease, weight, LONG).await });
+        self.until_waiting(before + 1).await;
+        waiter
+    }
+
+    /// Returns when so many wait.
+    pub(crate) async fn until_waiting(&self, count: i64) {
+        let what = format!("{count} wait");
+        eventually(&what, SOON, async || {
+            (self.state().await.waiting_count == count).then_some(())
+        })
+        .await;
+    }
+
+    pub(crate) async fn release(&self, lease_id: &str) -> Semaphore {
+        let request = ReleaseSemaphoreRequest {
+            namespace_name: Self::NAMESPACE.to_owned(),
+            semaphore_name: Self::SEMAPHORE.to_owned(),
+            lease_id: lease_id.to_owned(),
+        };
+        self.client.release_semaphore(request).await.expect("released").semaphore
+    }
+
+    pub(crate) async fn state(&self) -> Semaphore {
+        self.state_of(Self::SEMAPHORE).await
+    }
+
+    pub(crate) async fn state_of(&self, semaphore: &str) -> Semaphore {
+        let request = GetSemaphoreRequest {
+            namespace_name: Self::NAMESPACE.to_owned(),
+            semaphore_name: semaphore.to_owned(),
+        };
+        self.client.get_semaphore(request).await.expect("the semaphore").semaphore
+    }
+}
+
+/// The token of a waiter that was granted.
+pub(crate) async fn granted(waiter: JoinHandle<Acquired>) -> i64 {
+    let answer = tokio::time::timeout(SOON, waiter).await.expect("an answer in time");
+    let answer = answer.expect("no panic").expect("no error");
+    assert_eq!(answer.outcome, AcquireOutcome::Acquired);
+    answer.fencing_token
+}

@@ -1,0 +1,112 @@
+//! Where a test's Redis comes from.
+
+use grackle_client::{Client, Config};
+use redis::FromRedisValue;
+
+use super::clock::Clock;
+use super::own_redis::OwnRedis;
+use super::raw::Raw;
+use super::{leftovers, shared_redis};
+
+/// A real Redis, and a key prefix there that no other test uses.
+///
+/// [`TestRedis::shared`] is for most tests: they run beside each other on one server.
+/// [`TestRedis::own`] is for those that break the server, or count what it does.
+pub(crate) struct TestRedis {
+    url: String,
+    prefix: String,
+    raw: Raw,
+}
+
+impl TestRedis {
+    /// The server that all tests of this process share.
+    pub(crate) async fn shared() -> Self {
+        Self::at(shared_redis::url().await).await
+    }
+
+    /// A server process for this test alone; it keeps nothing on disk.
+    pub(crate) async fn own() -> OwnRedis {
+        Self::own_with(&[]).await
+    }
+
+    /// A server process for this test alone, with options such as `["--appendonly", "yes"]`.
+    pub(crate) async fn own_with(options: &[&str]) -> OwnRedis {
+        OwnRedis::start(options).await
+    }
+
+    pub(crate) async fn at(url: String) -> Self {
+        let raw = Raw::new(&url);
+        let _: String = raw.run(&["PING"]).await;
+        Self { url, prefix: fresh_prefix(), raw }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// The configuration of a client here.
+    pub(crate) fn config(&self) -> Config {
+        let mut config = Config::new(&self.url);
+        config.key_prefix.clone_from(&self.prefix);
+        config
+    }
+
+    /// A client here; each call is another node.
+    pub(crate) async fn client(&self) -> Client {
+        Client::connect_with(self.config()).await.expect("Redis is there")
+    }
+
+    /// A client here whose namespaces go by their [`TestRedis::clock`].
+    pub(crate) async fn client_on_test_clock(&self) -> Client {
+        let mut config = self.config();
+        config.test_clock = true;
+        Client::connect_with(config).await.expect("Redis is there")
+    }
+
+    /// The clock of a namespace, for clients that look at it.
+    pub(crate) fn clock(&self, namespace: &str) -> Clock {
+        Clock::new(self.raw.clone(), &self.prefix, namespace)
+    }
+
+    /// A plain connection.
+    pub(crate) fn raw(&self) -> &Raw {
+        &self.raw
+    }
+
+    /// Runs a command, given as the words one would type into `redis-cli`.
+    pub(crate) async fn run<T: FromRedisValue>(&self, words: &[&str]) -> T {
+        self.raw.run(words).await
+    }
+
+    /// Every key under the prefix, sorted.
+    pub(crate) async fn keys_left(&self) -> Vec<String> {
+        let (pattern, mut cursor, mut keys) = (format!("{}:*", self.prefix), 0_u64, Vec::new());
+        loop {
+            let scan = ["SCAN", &cursor.to_string(), "MATCH", &pattern, "COUNT", "1000"];
+            let (next, page): (u64, Vec<String>) = self.run(&scan).await;
+            keys.extend(page);
+            cursor = next;
+            if cursor == 0 {
+                break;
+            }
+        }
+        keys.sort();
+        keys.dedup();
+        keys
+    }
+
+    /// Ends every lease; then only namespaces and their semaphores may be left, nothing held and
+    /// nobody waiting, and after deleting those nothing at all.
+    pub(crate) async fn assert_nothing_left(&self, client: &Client) {
+        leftovers::assert_none(self, client).await;
+    }
+}
+
+fn fresh_prefix() -> String {
+    let alphabet: Vec<char> = ('a'..='z').chain('0'..='9').collect();
+    format!("test-{}", nanoid::nanoid!(16, &alphabet))
+}

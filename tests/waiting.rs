@@ -1,0 +1,181 @@
+//! Waits end as they should, soon, on one node and on several.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use grackle_client::types::{AcquireOutcome, UpdateSemaphoreRequest};
+use support::{LONG, Space, TestRedis, granted};
+
+#[tokio::test]
+async fn a_release_on_one_node_admits_the_waiter_of_another() {
+    let redis = TestRedis::shared().await;
+    let here = Space::create(redis.client().await, 1).await;
+    let there = here.through(redis.client().await);
+    let (holder, waiting) = (here.lease().await, here.lease().await);
+    here.take(&holder, 1).await;
+    let waiter = there.wait(&waiting, 1).await;
+    here.release(&holder).await;
+    granted(waiter).await;
+    redis.assert_nothing_left(&here.client).await;
+}
+
+#[tokio::test]
+async fn grants_follow_arrival_across_nodes_and_weights_and_tokens_rise() {
+    let redis = TestRedis::shared().await;
+    let here = Space::create(redis.client().await, 4).await;
+    let there = here.through(redis.client().await);
+    let holder = here.lease().await;
+    here.take(&holder, 4).await;
+    let mut waiters = Vec::new();
+    for (index, weight) in [1, 4, 2, 3, 1, 1, 4, 1].into_iter().enumerate() {
+        let node = if index % 2 == 0 { &here } else { &there };
+        let lease = here.lease().await;
+        waiters.push((node.wait(&lease, weight).await, lease));
+    }
+    here.release(&holder).await;
+    let mut last = 0;
+    for (waiter, lease) in waiters {
+        let token = granted(waiter).await;
+        assert!(token > last, "{token} came before {last}");
+        last = token;
+        here.release(&lease).await;
+    }
+    redis.assert_nothing_left(&here.client).await;
+}
+
+/// Waits that begin at the very moment of the release, so that the subscription races the message.
+#[tokio::test]
+async fn a_release_while_the_waiter_just_subscribes_is_not_missed() {
+    let redis = TestRedis::shared().await;
+    let space = Space::create(redis.client().await, 1).await;
+    let (one, other) = (space.lease().await, space.lease().await);
+    for _ in 0..300 {
+        // A new node each time: it has not subscribed to anything yet.
+        let fresh = space.through(redis.client().await);
+        space.take(&one, 1).await;
+        let (answer, _) = tokio::join!(fresh.acquire(&other, 1, LONG), space.release(&one));
+        assert_eq!(answer.unwrap().outcome, AcquireOutcome::Acquired);
+        space.release(&other).await;
+    }
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn a_wait_that_races_its_release_ten_thousand_times_is_always_granted() {
+    let redis = TestRedis::shared().await;
+    let space = Space::create(redis.client().await, 1).await;
+    let there = space.through(redis.client().await);
+    let (one, other) = (space.lease().await, space.lease().await);
+    for _ in 0..10_000 {
+        space.take(&one, 1).await;
+        let (answer, _) = tokio::join!(there.acquire(&other, 1, LONG), space.release(&one));
+        assert_eq!(answer.unwrap().outcome, AcquireOutcome::Acquired);
+        there.release(&other).await;
+    }
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn a_timeout_that_crosses_with_the_grant_is_one_or_the_other_and_loses_no_permit() {
+    let redis = TestRedis::shared().await;
+    let space = Space::create(redis.client().await, 1).await;
+    let (holder, waiting) = (space.lease().await, space.lease().await);
+    let mut outcomes = [0, 0];
+    for round in 0..20 {
+        space.take(&holder, 1).await;
+        let late = Duration::from_millis(990 + round);
+        let (answer, _) = tokio::join!(space.acquire(&waiting, 1, 1), async {
+            tokio::time::sleep(late).await;
+            space.release(&holder).await
+        });
+        let granted = answer.unwrap().outcome == AcquireOutcome::Acquired;
+        outcomes[usize::from(granted)] += 1;
+        assert_eq!(space.state().await.active_holds, i64::from(granted));
+        space.release(&waiting).await;
+    }
+    assert_eq!(outcomes.iter().sum::<i32>(), 20);
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn a_crashed_holders_permits_go_on_when_its_lease_ends_though_nobody_asks() {
+    let redis = TestRedis::shared().await;
+    let space = Space::create(redis.client().await, 1).await;
+    let (crashed, waiting) = (space.lease_for(1).await, space.lease().await);
+    space.take(&crashed, 1).await;
+    let waiter = space.wait(&waiting, 1).await;
+    granted(waiter).await;
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn a_lease_shortened_on_another_node_ends_in_time_for_those_that_wait() {
+    let redis = TestRedis::shared().await;
+    let here = Space::create(redis.client().await, 1).await;
+    let there = here.through(redis.client().await);
+    let (holder, waiting) = (here.lease().await, here.lease().await);
+    here.take(&holder, 1).await;
+    let waiter = there.wait(&waiting, 1).await;
+    let request = grackle_client::types::RefreshSemaphoreLeaseRequest {
+        namespace_name: Space::NAMESPACE.to_owned(),
+        lease_id: holder,
+        ttl_seconds: 1,
+    };
+    let began = Instant::now();
+    here.client.refresh_semaphore_lease(request).await.unwrap();
+    granted(waiter).await;
+    // The waiting node sweeps every five seconds anyhow: it must not have come to that.
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    redis.assert_nothing_left(&here.client).await;
+}
+
+#[tokio::test]
+async fn raised_permits_admit_a_crowd_larger_than_one_script_handles() {
+    let redis = TestRedis::shared().await;
+    let space = Space::create(redis.client().await, 1).await;
+    let holder = space.lease().await;
+    space.take(&holder, 1).await;
+    let mut waiters = Vec::new();
+    for _ in 0..1_300 {
+        let (space, lease) = (space.clone(), space.lease().await);
+        waiters.push(tokio::spawn(async move { space.acquire(&lease, 1, LONG).await }));
+    }
+    space.until_waiting(1_300).await;
+    let request = UpdateSemaphoreRequest {
+        namespace_name: Space::NAMESPACE.to_owned(),
+        semaphore_name: Space::SEMAPHORE.to_owned(),
+        permits: 2_000,
+        expected_version: 1,
+        ..Default::default()
+    };
+    space.client.update_semaphore(request).await.unwrap();
+    for waiter in waiters {
+        granted(waiter).await;
+    }
+    assert_eq!(space.state().await.active_holds, 1_301);
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn a_client_that_shuts_down_sets_its_waiters_aside_and_another_gets_their_places() {
+    let redis = TestRedis::shared().await;
+    let here = Space::create(redis.client().await, 1).await;
+    let there = here.through(redis.client().await);
+    let (holder, first, second) = (here.lease().await, here.lease().await, here.lease().await);
+    here.take(&holder, 1).await;
+    let waiter = there.wait(&first, 1).await;
+    let behind = here.wait(&second, 1).await;
+    there.client.shutdown().await;
+    let error = waiter.await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), grackle_client::ErrorKind::Unavailable);
+    assert_eq!(here.state().await.waiting_count, 1);
+    assert!(there.acquire(&first, 1, LONG).await.is_err(), "a closed client does not wait");
+    let again = here.wait(&first, 1).await;
+    here.release(&holder).await;
+    granted(again).await;
+    here.release(&first).await;
+    granted(behind).await;
+    redis.assert_nothing_left(&here.client).await;
+}
