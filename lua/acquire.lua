@@ -23,10 +23,12 @@ local name, lease_id, weight, metadata = ARGV[1], ARGV[2], tonumber(ARGV[3]), AR
 local ticket, timeout, listening = ARGV[5], tonumber(ARGV[6]), ARGV[7] == '1'
 local max_holders, max_waiters, max_holds = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
 
-local function limit_reached(s, key, fits)
-  if redis.call('HLEN', key) - LEASE_FIELDS >= max_holds then return 'max_holds_per_lease' end
-  if fits then return s.active_holders_count >= max_holders and 'max_holders' end
-  return redis.call('ZCARD', s.key .. ':weights') >= max_waiters and 'max_waiters'
+local function limit_reached(s, key, holds, fits)
+  if not holds then
+    if redis.call('HLEN', key) - LEASE_FIELDS >= max_holds then return 'max_holds_per_lease' end
+    if fits and s.active_holders_count >= max_holders then return 'max_holders' end
+  end
+  return not fits and redis.call('ZCARD', s.key .. ':weights') >= max_waiters and 'max_waiters'
 end
 
 if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
@@ -51,7 +53,7 @@ if known then
   -- The same call again: what it and any later one asked for stands.
   weight, metadata = w.weight, w.metadata
 elseif weight > s.permits then
-  return redis.error_reply(TOO_HEAVY)
+  return fail(TOO_HEAVY)
 end
 touch(s)
 
@@ -66,8 +68,8 @@ if not fits and timeout == 0 then
   return answer('unavailable', s)
 end
 
-local limit = not old and not w and limit_reached(s, key, fits)
-if limit then return redis.error_reply('LIMIT ' .. limit) end
+local limit = not w and limit_reached(s, key, old, fits)
+if limit then return fail('LIMIT ' .. limit) end
 if not known then
   w = w or { place = s.next_place - (old and GROWING or 0), queued_at = now, calls = {} }
   w.weight, w.metadata = weight, metadata
@@ -75,7 +77,8 @@ if not known then
 end
 if fits then
   local token = grant(s, lease_id, old, w, ticket)
-  if need < 0 then admit(s) end
+  -- Permits freed, or a place that nobody holds up the others from any more.
+  if need < 0 or w.stands then admit(s) end
   save()
   return acquired(s, token)
 end

@@ -13,9 +13,12 @@ local name, lease_id, ticket = ARGV[1], ARGV[2], ARGV[3]
 local s = semaphore(name)
 local fields = redis.call('HMGET', lease_key(lease_id), 'hold:' .. name, 'wait:' .. name)
 if s then
-  if fields[1] then undo(s, lease_id, cjson.decode(fields[1]), ticket) end
-  local w = fields[2] and wait_from(fields[2])
-  if w and call_of(w, ticket) then drop_call(s, lease_id, w, ticket) end
+  local hold, w = fields[1] and cjson.decode(fields[1]), fields[2] and wait_from(fields[2])
+  if w and call_of(w, ticket) then
+    drop_call(s, lease_id, w, ticket)
+  elseif hold then
+    unclaim(s, lease_id, hold, ticket, w)
+  end
   touched[name] = true
   settle()
 end

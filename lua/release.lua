@@ -22,11 +22,7 @@ local hold = fields[1]
 if hold then
   drop_hold(s, lease_id, hold_weight(hold))
   local w = fields[2] and wait_from(fields[2])
-  if w and w.place < 0 then
-    -- It does not grow any more: it stands where it arrived, like all who hold nothing.
-    w.place = w.place + GROWING
-    place(s, lease_id, w)
-  end
+  if w then grow_no_more(s, lease_id, w) end
   if s.waiting_count > 0 then admit(s) end
 end
 save()

@@ -22,9 +22,9 @@ for i = 2, #calls, 4 do
       place(s, lease_id, w)
     elseif hold and crossed == 'keep' then
       if claim(s, lease_id, hold, ticket) then reply = acquired(s, hold.fencing_token) end
-    elseif hold and undo(s, lease_id, hold, ticket) and hold.place and not w then
-      place(s, lease_id, { weight = hold.weight, metadata = hold.metadata, place = hold.place,
-        queued_at = now, calls = { { ticket = ticket, deadline_at = now + keep, aside = true } } })
+    elseif hold then
+      local call = { ticket = ticket, deadline_at = now + keep, aside = true }
+      unclaim(s, lease_id, hold, ticket, w, call)
     end
     touched[name] = true
   end

@@ -30,11 +30,11 @@ local function grant(s, lease_id, old, w, asking)
   local calls, aside = {}, {}
   for _, call in ipairs(w.calls) do
     local listens = call.ticket == asking or not call.aside
-    table.insert(listens and calls or aside, call.ticket)
+    if listens then table.insert(calls, call.ticket) else table.insert(aside, call) end
   end
   local want = { weight = w.weight, metadata = w.metadata, calls = calls, aside = aside }
   if w.stands then
-    want.place = w.place
+    want.place, want.queued_at = w.place, w.queued_at
     leave(s, lease_id, w)
   end
   take(s, lease_id, old, want)

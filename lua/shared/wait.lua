@@ -6,20 +6,16 @@ local ALIVE_FOR = 15000000
 local SLACK = 1000000
 -- A hold that grows stands before all who hold nothing: its place is that much smaller.
 local GROWING = 2 ^ 52
+local CARRY = 2 ^ 53
 
 local function node_of(ticket) return string.match(ticket, '^([^:]+):') end
 
 local function wait_json(w)
-  local calls = {}
-  for i, call in ipairs(w.calls) do
-    calls[i] = '{"ticket":"' .. call.ticket .. '","deadline_at":' .. int(call.deadline_at)
-      .. ',"aside":' .. tostring(call.aside) .. '}'
-  end
   local metadata = metadata_json(w.metadata)
   if metadata ~= '' then metadata = ',"metadata":' .. metadata end
   return '{"weight":' .. int(w.weight) .. ',"place":' .. int(w.place)
     .. ',"queued_at":' .. int(w.queued_at)
-    .. ',"calls":[' .. table.concat(calls, ',') .. ']' .. metadata .. '}'
+    .. ',"calls":' .. calls_json(w.calls) .. metadata .. '}'
 end
 
 local function listens(w)
@@ -29,20 +25,38 @@ local function listens(w)
   return false
 end
 
--- The wait as it stands; place() and leave() compare with what `stands` remembers.
+-- What Redis has of the wait: place() and leave() compare with it.
+local function standing(w)
+  local calls = {}
+  for i, call in ipairs(w.calls) do calls[i] = { ticket = call.ticket, aside = call.aside } end
+  return { weight = w.weight, listens = listens(w), calls = calls }
+end
+
 local function wait_from(text)
   local w = cjson.decode(text)
-  w.stands = { weight = w.weight, listens = listens(w), calls = {} }
-  for i, call in ipairs(w.calls) do
-    w.stands.calls[i] = { ticket = call.ticket, aside = call.aside }
-  end
+  w.stands = standing(w)
   return w
 end
 
-local function count(s, w, sign)
-  s.waiting_count = s.waiting_count + sign
-  s.waiting_weight = s.waiting_weight + sign * w.weight
-  s.queue_changed = true
+-- A sum of weights may pass what a double holds exactly: 2^53 of it are one of waiting_carry.
+local function count(s, w)
+  s.waiting_count, s.queue_changed = s.waiting_count + 1, true
+  if s.waiting_weight < CARRY - w.weight then
+    s.waiting_weight = s.waiting_weight + w.weight
+  else
+    s.waiting_weight = s.waiting_weight - (CARRY - w.weight)
+    s.waiting_carry = s.waiting_carry + 1
+  end
+end
+
+local function uncount(s, w)
+  s.waiting_count, s.queue_changed = s.waiting_count - 1, true
+  if s.waiting_weight >= w.weight then
+    s.waiting_weight = s.waiting_weight - w.weight
+  else
+    s.waiting_weight = s.waiting_weight + (CARRY - w.weight)
+    s.waiting_carry = s.waiting_carry - 1
+  end
 end
 
 local function remove_from_node(s, lease_id, ticket)
@@ -61,7 +75,7 @@ local function leave(s, lease_id, w)
   for _, call in ipairs(stands.calls) do
     if not call.aside then remove_from_node(s, lease_id, call.ticket) end
   end
-  if stands.listens then count(s, stands, -1) end
+  if stands.listens then uncount(s, stands) end
 end
 
 -- Writes the wait and puts it where its calls say: new, changed, set aside or back in its place.
@@ -75,10 +89,10 @@ local function place(s, lease_id, w)
     if stands.listens ~= here then
       redis.call('ZREM', s.key .. (here and ':aside' or ':queue'), lease_id)
     end
-    if stands.listens then count(s, stands, -1) end
+    if stands.listens then uncount(s, stands) end
     for _, call in ipairs(stands.calls) do listened[call.ticket] = not call.aside end
   end
-  if here then count(s, w, 1) end
+  if here then count(s, w) end
   local last = 0
   for _, call in ipairs(w.calls) do
     last = math.max(last, call.deadline_at + (call.aside and 0 or SLACK))
@@ -93,6 +107,7 @@ local function place(s, lease_id, w)
     if was then remove_from_node(s, lease_id, ticket) end
   end
   redis.call('ZADD', due, last, 'wait ' .. lease_id .. ' ' .. s.name)
+  w.stands = standing(w)
 end
 
 -- Keeps the calls that pass; where none does, the wait goes with them.

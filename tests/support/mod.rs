@@ -23,6 +23,7 @@ mod server_process;
 mod shared_redis;
 mod space;
 mod test_redis;
+pub(crate) mod world;
 
 pub(crate) use calls::CommandCalls;
 pub(crate) use clock::Clock;

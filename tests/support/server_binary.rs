@@ -16,11 +16,13 @@ pub(crate) async fn path() -> PathBuf {
 }
 
 // A test of the root package depends on the server's library only; nothing else builds the binary.
+// With a test beside it, cargo takes the features of the tests' build, and so its libraries.
 fn build() -> PathBuf {
     let folder = profile_folder();
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--package", NAME, "--profile", profile(&folder)]);
+    command.args(["build", "--quiet", "--workspace", "--bin", NAME, "--test", "fixture"]);
+    command.args(["--profile", profile(&folder)]);
     command.arg("--target-dir").arg(folder.parent().expect("a target folder"));
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
     let status = command.status().expect("cargo runs");

@@ -76,8 +76,8 @@ fn launch(binary: &Path, flags: &[&str], folder: &Path) -> Process {
 
 fn announced(log: &str) -> Option<String> {
     let (_, rest) = log.split_once(ANNOUNCES)?;
-    // A line that is still being written has no end.
-    let (url, _) = rest.split_once(char::is_whitespace)?;
+    // A line that is still being written has no end; in JSON, the text has a quote there.
+    let (url, _) = rest.split_once(['\n', '"'])?;
     Some(url.to_owned())
 }
 

@@ -109,10 +109,8 @@ impl Space {
     /// Returns when so many wait.
     pub(crate) async fn until_waiting(&self, count: i64) {
         let what = format!("{count} wait");
-        eventually(&what, SOON, async || {
-            (self.state().await.waiting_count == count).then_some(())
-        })
-        .await;
+        eventually(&what, SOON, async || (self.state().await.waiting_count == count).then_some(()))
+            .await;
     }
 
     pub(crate) async fn release(&self, lease_id: &str) -> Semaphore {

@@ -56,12 +56,12 @@ scripts! {
     delete_semaphore: "semaphore" "hold" "wait" "hand_off";
     list_semaphores: "semaphore" "hold" "wait" "hand_off" "sweep" "page";
     list_semaphore_holders: "semaphore" "hold" "wait" "hand_off" "sweep" "page";
-    acquire: "semaphore" "hold" "claim" "wait" "hand_off" "sweep" "lease";
-    resume: "semaphore" "hold" "claim" "wait" "hand_off" "sweep";
-    give_up: "semaphore" "hold" "claim" "wait" "hand_off" "sweep";
-    cancel: "semaphore" "hold" "claim" "wait" "hand_off";
-    set_aside: "semaphore" "hold" "claim" "wait" "hand_off";
-    release: "semaphore" "hold" "wait" "hand_off" "sweep";
+    acquire: "semaphore" "hold" "wait" "claim" "hand_off" "sweep" "lease";
+    resume: "semaphore" "hold" "wait" "claim" "hand_off" "sweep";
+    give_up: "semaphore" "hold" "wait" "claim" "hand_off" "sweep";
+    cancel: "semaphore" "hold" "wait" "claim" "hand_off";
+    set_aside: "semaphore" "hold" "wait" "claim" "hand_off";
+    release: "semaphore" "hold" "wait" "claim" "hand_off" "sweep";
     create_lease: "semaphore" "hold" "wait" "hand_off" "sweep" "lease";
     get_lease: "semaphore" "hold" "wait" "hand_off" "sweep" "lease";
     refresh_lease: "semaphore" "hold" "wait" "hand_off" "sweep" "lease";

@@ -1,0 +1,262 @@
+//! What holds of a namespace's keys after every script, whatever it did.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::state::{Hash, Hold, State, Wait};
+
+/// How long after its deadline a call that listens is still known (`SLACK`), in µs.
+const SLACK: i64 = 1_000_000;
+/// Places of holds that grow are that much smaller.
+const GROWING: i64 = 1 << 52;
+const LEASE_FIELDS: [&str; 3] = ["created_at", "metadata", "process_id"];
+
+/// Every rule that the state breaks, in words.
+pub(super) fn faults(state: &State, now: i64) -> Vec<String> {
+    let mut check = Check { state, now, faults: Vec::new() };
+    check.keys();
+    check.leases();
+    check.due();
+    check.nodes();
+    check.index();
+    for name in state.semaphores() {
+        check.semaphore(name);
+    }
+    check.faults
+}
+
+struct Check<'a> {
+    state: &'a State,
+    now: i64,
+    faults: Vec<String>,
+}
+
+impl Check<'_> {
+    fn that(&mut self, holds: bool, fault: impl FnOnce() -> String) {
+        if !holds {
+            self.faults.push(fault());
+        }
+    }
+
+    fn same<T: PartialEq + std::fmt::Debug>(&mut self, what: &str, is: T, right: T) {
+        self.that(is == right, || format!("{what}: is {is:?}, should be {right:?}"));
+    }
+
+    /// No key but those of the schema, and none without the namespace.
+    fn keys(&mut self) {
+        let texts: Vec<_> = self.state.texts.keys().filter(|key| *key != ":clock").collect();
+        self.same("texts", texts, Vec::new());
+        let known = |key: &&String| key.is_empty() || has(key, ":semaphore:") || has(key, ":lease:");
+        let hashes: Vec<_> = self.state.hashes.keys().filter(|key| !known(key)).collect();
+        self.same("unknown hashes", hashes, Vec::new());
+        let zsets: Vec<_> = self.state.zsets.keys().filter(|key| !self.is_list(key)).collect();
+        self.same("unknown zsets", zsets, Vec::new());
+        let alone = self.state.hashes.is_empty() && self.state.zsets.is_empty();
+        let there = self.state.hashes.contains_key("");
+        self.that(there || alone, || "keys of a namespace that is not there".to_owned());
+    }
+
+    fn is_list(&self, key: &str) -> bool {
+        let of_semaphore = || {
+            let (name, list) = key.strip_prefix(":semaphore:")?.split_once(':')?;
+            let known = ["holders", "queue", "aside", "weights"].contains(&list);
+            (known && self.state.semaphores().any(|semaphore| semaphore == name)).then_some(())
+        };
+        [":semaphores", ":leases", ":leases:created", ":due"].contains(&key)
+            || has(key, ":node:")
+            || has(key, ":process:")
+            || of_semaphore().is_some()
+    }
+
+    fn index(&mut self) {
+        let records: BTreeSet<_> = self.state.semaphores().collect();
+        self.same("the index of semaphores", members(self.state.zset(":semaphores")), records);
+    }
+
+    /// Each lease stands once in each of its lists, and holds and waits only where it is listed.
+    fn leases(&mut self) {
+        let state = self.state;
+        let records: BTreeSet<_> = state.leases().map(|(lease, _)| lease).collect();
+        self.same(":leases", members(state.zset(":leases")), records);
+        let created: BTreeMap<_, _> = state
+            .leases()
+            .map(|(lease, fields)| (lease, number(fields, "created_at")))
+            .collect();
+        self.same(":leases:created", map(state.zset(":leases:created")), created.clone());
+        let mut by_process = BTreeMap::<_, BTreeMap<_, _>>::new();
+        for (lease, fields) in state.leases() {
+            let process = format!(":process:{}", fields["process_id"]);
+            by_process.entry(process).or_default().insert(lease, created[lease]);
+            self.fields(lease, fields);
+        }
+        let listed = state.zsets.iter().filter(|(key, _)| has(key, ":process:"));
+        let listed = listed.map(|(key, zset)| (key.clone(), map(zset))).collect();
+        self.same("leases by process", listed, by_process);
+    }
+
+    fn fields(&mut self, lease: &str, fields: &Hash) {
+        let plain = |field: &&String| LEASE_FIELDS.contains(&field.as_str());
+        self.same(lease, fields.keys().filter(plain).count(), LEASE_FIELDS.len());
+        for field in fields.keys().filter(|field| !plain(field)) {
+            let name = field.strip_prefix("hold:").or_else(|| field.strip_prefix("wait:"));
+            let there = name.is_some_and(|name| self.state.semaphores().any(|known| known == name));
+            self.that(there, || format!("{lease} has {field:?}, of no semaphore"));
+        }
+    }
+
+    fn semaphore(&mut self, name: &str) {
+        let (holds, waits) = (self.state.holds(name), self.state.waits(name));
+        let list = |list: &str| self.state.zset(&format!(":semaphore:{name}:{list}"));
+        let (holders, queue, aside) = (list("holders"), list("queue"), list("aside"));
+        let weights = list("weights");
+
+        let locked: BTreeMap<_, _> = holds.iter().map(|(id, hold)| (*id, hold.locked_at)).collect();
+        self.same("holders", map(holders), locked);
+        let heavy: BTreeMap<_, _> = waits.iter().map(|(id, wait)| (*id, wait.weight)).collect();
+        self.same("weights", map(weights), heavy);
+        let places = |listen: bool| -> BTreeMap<_, _> {
+            let these = waits.iter().filter(|(_, wait)| wait.listens() == listen);
+            these.map(|(id, wait)| (*id, wait.place)).collect()
+        };
+        self.same("queue", map(queue), places(true));
+        self.same("aside", map(aside), places(false));
+        self.counters(name, &holds, &waits);
+        self.tokens(name, &holds);
+        self.places(name, &holds, &waits);
+        if !self.is_unfinished(name) {
+            self.finished(name, &holds, &waits);
+        }
+    }
+
+    fn counters(
+        &mut self,
+        name: &str,
+        holds: &BTreeMap<&str, Hold>,
+        waits: &BTreeMap<&str, Wait>,
+    ) {
+        let count = |number: usize| i64::try_from(number).expect("fewer");
+        let live = || waits.values().filter(|wait| wait.listens());
+        let right = [
+            ("active_holds", holds.values().map(|hold| hold.weight).sum()),
+            ("active_holders_count", count(holds.len())),
+            ("waiting_count", count(live().count())),
+            ("waiting_weight", live().map(|wait| wait.weight).sum::<i64>()),
+        ];
+        for (field, right) in right {
+            self.same(&format!("{name} {field}"), self.state.number(name, field), right);
+        }
+        let held = right[0].1;
+        let permits = self.state.number(name, "permits");
+        self.that(held <= permits, || format!("{name}: {held} of {permits} are held"));
+    }
+
+    fn tokens(&mut self, name: &str, holds: &BTreeMap<&str, Hold>) {
+        let tokens: BTreeSet<_> = holds.values().map(|hold| hold.fencing_token).collect();
+        self.same("holds with a token of their own", tokens.len(), holds.len());
+        let last = self.state.number(name, "fencing_token");
+        let highest = tokens.last().copied().unwrap_or_default();
+        self.that(highest <= last, || format!("a hold's token {highest} is beyond {last}"));
+    }
+
+    /// Places are given once; ahead of all stand those that hold already and grow, and only they.
+    fn places(&mut self, name: &str, holds: &BTreeMap<&str, Hold>, waits: &BTreeMap<&str, Wait>) {
+        let arrival = |wait: &Wait| if wait.place < 0 { wait.place + GROWING } else { wait.place };
+        let arrivals: BTreeSet<_> = waits.values().map(arrival).collect();
+        self.same("waits with a place of their own", arrivals.len(), waits.len());
+        let (next, last) = (self.state.number(name, "next_place"), arrivals.last().copied());
+        self.that(last < Some(next), || format!("place {last:?} is given, the next is {next}"));
+        for (lease, wait) in waits {
+            let grows = holds.contains_key(lease);
+            self.that(grows == (wait.place < 0), || {
+                format!("{lease} holds: {grows}, but its place is {}", wait.place)
+            });
+            let tickets: BTreeSet<_> = wait.calls.iter().map(|call| &call.ticket).collect();
+            self.same("calls of a wait, each once", tickets.len(), wait.calls.len());
+            self.that(!tickets.is_empty(), || format!("{lease} waits for no call"));
+        }
+    }
+
+    /// Is work on this semaphore left to the next script, or something due that may change it?
+    fn is_unfinished(&self, name: &str) -> bool {
+        let due = self.state.zset(":due").iter().any(|(entry, at)| {
+            *at <= self.now || *entry == format!("semaphore {name}")
+        });
+        due || self.state.zset(":leases").iter().any(|(_, at)| *at <= self.now)
+    }
+
+    /// Nobody waits for what is free, or for what can never be.
+    fn finished(&mut self, name: &str, holds: &BTreeMap<&str, Hold>, waits: &BTreeMap<&str, Wait>) {
+        let permits = self.state.number(name, "permits");
+        let heavy: Vec<_> = waits.iter().filter(|(_, wait)| wait.weight > permits).collect();
+        self.that(heavy.is_empty(), || format!("too heavy for {permits}: {heavy:?}"));
+        let Some((head, _)) = self.state.zset(&format!(":semaphore:{name}:queue")).first() else {
+            return;
+        };
+        let wait = &waits[head.as_str()];
+        let held = holds.get(head.as_str()).map_or(0, |hold| hold.weight);
+        let free = permits - self.state.number(name, "active_holds");
+        let over = wait.ends_at() <= self.now;
+        self.that(over || wait.weight - held > free, || {
+            format!("{head} waits at the head of {name} for {}, and {free} are free", wait.weight)
+        });
+    }
+
+    /// One entry for each wait, one for each node through which calls wait; beside them only work
+    /// that a script left to the next.
+    fn due(&mut self) {
+        let mut rest: BTreeMap<_, _> = map(self.state.zset(":due"));
+        for (entry, wait) in self.entries() {
+            let at = rest.remove(entry.as_str()).unwrap_or(i64::MIN);
+            let ends_at = wait.ends_at();
+            let right = (ends_at..=ends_at + SLACK).contains(&at);
+            self.that(right, || format!("{entry} ends at {ends_at} and is due at {at}"));
+        }
+        for node in self.state.zsets.keys().filter_map(|key| key.strip_prefix(":node:")) {
+            let there = rest.remove(format!("node {node}").as_str()).is_some();
+            self.that(there, || format!("{node} has no alive mark"));
+        }
+        rest.retain(|entry, at| !(entry.starts_with("semaphore ") && *at <= self.now));
+        self.same("due for nothing", rest, BTreeMap::new());
+    }
+
+    fn entries(&self) -> Vec<(String, Wait)> {
+        let of = |name| {
+            let waits = self.state.waits(name).into_iter();
+            waits.map(move |(lease, wait)| (format!("wait {lease} {name}"), wait))
+        };
+        self.state.semaphores().flat_map(of).collect()
+    }
+
+    /// The list of a node has the calls that listen through it.
+    fn nodes(&mut self) {
+        let mut right = BTreeMap::<String, BTreeSet<String>>::new();
+        for (entry, wait) in self.entries() {
+            let whose = entry.strip_prefix("wait ").expect("an entry of a wait");
+            for call in wait.calls.iter().filter(|call| !call.aside) {
+                let (node, _) = call.ticket.split_once(':').expect("<node>:<number>");
+                let listed = format!("{} {whose}", call.ticket);
+                right.entry(format!(":node:{node}")).or_default().insert(listed);
+            }
+        }
+        let lists = self.state.zsets.iter().filter(|(key, _)| has(key, ":node:"));
+        let lists = lists.map(|(key, zset)| {
+            (key.clone(), zset.iter().map(|(member, _)| member.clone()).collect())
+        });
+        self.same("calls by node", lists.collect(), right);
+    }
+}
+
+fn has(key: &str, prefix: &str) -> bool {
+    key.strip_prefix(prefix).is_some_and(|rest| prefix != ":semaphore:" || !rest.contains(':'))
+}
+
+fn members(zset: &[(String, i64)]) -> BTreeSet<&str> {
+    zset.iter().map(|(member, _)| member.as_str()).collect()
+}
+
+fn map(zset: &[(String, i64)]) -> BTreeMap<&str, i64> {
+    zset.iter().map(|(member, score)| (member.as_str(), *score)).collect()
+}
+
+fn number(fields: &Hash, field: &str) -> i64 {
+    fields.get(field).and_then(|text| text.parse().ok()).unwrap_or(i64::MIN)
+}

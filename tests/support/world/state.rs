@@ -1,0 +1,155 @@
+//! A namespace's keys, read in one step, as they stand in Redis.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::super::test_redis::TestRedis;
+
+/// Every key of one namespace with its content: `[[key, type, [content…]], …]`.
+const DUMP: &str = r"
+    local all = {}
+    for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
+      local kind, content = redis.call('TYPE', key).ok, nil
+      if kind == 'hash' then content = redis.call('HGETALL', key)
+      elseif kind == 'zset' then content = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
+      else content = { redis.call('GET', key) } end
+      all[#all + 1] = { key, kind, content }
+    end
+    return #all == 0 and '[]' or cjson.encode(all)";
+
+pub(crate) type Hash = BTreeMap<String, String>;
+/// In the order of its scores.
+pub(crate) type Zset = Vec<(String, i64)>;
+
+/// The keys, without what they all begin with: `:leases`, `:semaphore:s:queue`; the namespace's own
+/// record is the empty one.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) hashes: BTreeMap<String, Hash>,
+    pub(crate) zsets: BTreeMap<String, Zset>,
+    pub(crate) texts: BTreeMap<String, String>,
+}
+
+/// What stands in field `hold:<semaphore>` of a lease.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Hold {
+    pub(crate) weight: i64,
+    pub(crate) fencing_token: i64,
+    pub(crate) locked_at: i64,
+    pub(crate) calls: Vec<String>,
+    #[serde(default)]
+    pub(crate) metadata: Hash,
+}
+
+/// What stands in field `wait:<semaphore>` of a lease.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Wait {
+    pub(crate) weight: i64,
+    pub(crate) place: i64,
+    pub(crate) queued_at: i64,
+    pub(crate) calls: Vec<WaitingCall>,
+    #[serde(default)]
+    pub(crate) metadata: Hash,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct WaitingCall {
+    pub(crate) ticket: String,
+    pub(crate) deadline_at: i64,
+    pub(crate) aside: bool,
+}
+
+impl Wait {
+    pub(crate) fn listens(&self) -> bool {
+        self.calls.iter().any(|call| !call.aside)
+    }
+
+    pub(crate) fn ends_at(&self) -> i64 {
+        self.calls.iter().map(|call| call.deadline_at).max().unwrap_or_default()
+    }
+}
+
+impl State {
+    pub(crate) async fn read(redis: &TestRedis, namespace: &str) -> Self {
+        let base = format!("{}:{{{namespace}}}", redis.prefix());
+        let dump: String = redis.run(&["EVAL", DUMP, "0", &format!("{base}*")]).await;
+        let dump: Vec<(String, String, Content)> = serde_json::from_str(&dump).expect("a dump");
+        let mut state = Self::default();
+        for (key, kind, Content(content)) in dump {
+            let key = key.strip_prefix(&base).expect("a key of the namespace").to_owned();
+            match kind.as_str() {
+                "hash" => drop(state.hashes.insert(key, pairs(content).collect())),
+                "zset" => drop(state.zsets.insert(key, scores(content))),
+                _ => drop(state.texts.insert(key, content.concat())),
+            }
+        }
+        state
+    }
+
+    pub(crate) fn zset(&self, key: &str) -> &[(String, i64)] {
+        self.zsets.get(key).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Lease id and the fields of its record.
+    pub(crate) fn leases(&self) -> impl Iterator<Item = (&str, &Hash)> {
+        self.hashes.iter().filter_map(|(key, hash)| Some((key.strip_prefix(":lease:")?, hash)))
+    }
+
+    /// The names of the semaphores that have a record.
+    pub(crate) fn semaphores(&self) -> impl Iterator<Item = &str> {
+        self.hashes.keys().filter_map(|key| key.strip_prefix(":semaphore:"))
+    }
+
+    /// A number of a semaphore's record.
+    pub(crate) fn number(&self, semaphore: &str, field: &str) -> i64 {
+        let text = &self.hashes[&format!(":semaphore:{semaphore}")][field];
+        text.parse().unwrap_or_else(|_| panic!("{field} of {semaphore} is {text:?}"))
+    }
+
+    pub(crate) fn holds(&self, semaphore: &str) -> BTreeMap<&str, Hold> {
+        self.field(&format!("hold:{semaphore}"))
+    }
+
+    pub(crate) fn waits(&self, semaphore: &str) -> BTreeMap<&str, Wait> {
+        self.field(&format!("wait:{semaphore}"))
+    }
+
+    fn field<'a, T: Deserialize<'a>>(&'a self, field: &str) -> BTreeMap<&'a str, T> {
+        let parse = |(lease, fields): (&'a str, &'a Hash)| {
+            let text = fields.get(field)?;
+            let value = serde_json::from_str(text);
+            Some((lease, value.unwrap_or_else(|error| panic!("{field} of {lease}: {error}: {text}"))))
+        };
+        self.leases().filter_map(parse).collect()
+    }
+}
+
+/// A list of texts; Lua writes an empty one as `{}`.
+struct Content(Vec<String>);
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Either {
+            Some(Vec<String>),
+            None {},
+        }
+        Ok(match Either::deserialize(deserializer)? {
+            Either::Some(texts) => Self(texts),
+            Either::None {} => Self(Vec::new()),
+        })
+    }
+}
+
+fn pairs(flat: Vec<String>) -> impl Iterator<Item = (String, String)> {
+    let mut flat = flat.into_iter();
+    std::iter::from_fn(move || Some((flat.next()?, flat.next()?)))
+}
+
+fn scores(flat: Vec<String>) -> Zset {
+    // Redis may write 1.8e+15; all scores are integers below 2^53.
+    let integer = |score: String| score.parse::<f64>().expect("a score") as i64;
+    pairs(flat).map(|(member, score)| (member, integer(score))).collect()
+}
