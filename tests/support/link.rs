@@ -16,6 +16,8 @@ enum State {
     Open,
     /// Nothing arrives, nothing closes: a pulled cable.
     Silent,
+    /// What the node sends arrives; what Redis answers does not.
+    OneWay,
 }
 
 /// A TCP proxy before a Redis. Dropped, it closes everything.
@@ -49,6 +51,11 @@ impl Link {
         self.state.send_replace(State::Silent);
     }
 
+    /// From now on Redis hears the node, and the node hears nothing.
+    pub(crate) fn hold_replies(&self) {
+        self.state.send_replace(State::OneWay);
+    }
+
     /// What was held up arrives.
     pub(crate) fn recover(&self) {
         self.state.send_replace(State::Open);
@@ -80,7 +87,7 @@ async fn accept(
 }
 
 async fn join(node: TcpStream, target: String, mut state: watch::Receiver<State>) {
-    open(&mut state).await;
+    until(&mut state, &[State::Open, State::OneWay]).await;
     let Ok(redis) = TcpStream::connect(target).await else {
         return;
     };
@@ -88,16 +95,21 @@ async fn join(node: TcpStream, target: String, mut state: watch::Receiver<State>
     let _ = (node.set_nodelay(true), redis.set_nodelay(true));
     let ((from_node, to_node), (from_redis, to_redis)) = (node.into_split(), redis.into_split());
     tokio::select! {
-        () = pass(from_node, to_redis, state.clone()) => {}
-        () = pass(from_redis, to_node, state) => {}
+        () = pass(from_node, to_redis, state.clone(), &[State::Open, State::OneWay]) => {}
+        () = pass(from_redis, to_node, state, &[State::Open]) => {}
     }
 }
 
-async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut state: watch::Receiver<State>) {
+async fn pass(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    mut state: watch::Receiver<State>,
+    passes: &[State],
+) {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let read = from.read(&mut buffer).await;
-        open(&mut state).await;
+        until(&mut state, passes).await;
         let Ok(count @ 1..) = read else { return };
         if to.write_all(&buffer[..count]).await.is_err() {
             return;
@@ -105,6 +117,6 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut state: watch:
     }
 }
 
-async fn open(state: &mut watch::Receiver<State>) {
-    let _ = state.wait_for(|state| *state == State::Open).await;
+async fn until(state: &mut watch::Receiver<State>, passes: &[State]) {
+    let _ = state.wait_for(|state| passes.contains(state)).await;
 }

@@ -45,7 +45,8 @@ impl Check<'_> {
     fn keys(&mut self) {
         let texts: Vec<_> = self.state.texts.keys().filter(|key| *key != ":clock").collect();
         self.same("texts", texts, Vec::new());
-        let known = |key: &&String| key.is_empty() || has(key, ":semaphore:") || has(key, ":lease:");
+        let known =
+            |key: &&String| key.is_empty() || has(key, ":semaphore:") || has(key, ":lease:");
         let hashes: Vec<_> = self.state.hashes.keys().filter(|key| !known(key)).collect();
         self.same("unknown hashes", hashes, Vec::new());
         let zsets: Vec<_> = self.state.zsets.keys().filter(|key| !self.is_list(key)).collect();
@@ -77,10 +78,8 @@ impl Check<'_> {
         let state = self.state;
         let records: BTreeSet<_> = state.leases().map(|(lease, _)| lease).collect();
         self.same(":leases", members(state.zset(":leases")), records);
-        let created: BTreeMap<_, _> = state
-            .leases()
-            .map(|(lease, fields)| (lease, number(fields, "created_at")))
-            .collect();
+        let created: BTreeMap<_, _> =
+            state.leases().map(|(lease, fields)| (lease, number(fields, "created_at"))).collect();
         self.same(":leases:created", map(state.zset(":leases:created")), created.clone());
         let mut by_process = BTreeMap::<_, BTreeMap<_, _>>::new();
         for (lease, fields) in state.leases() {
@@ -127,24 +126,22 @@ impl Check<'_> {
         }
     }
 
-    fn counters(
-        &mut self,
-        name: &str,
-        holds: &BTreeMap<&str, Hold>,
-        waits: &BTreeMap<&str, Wait>,
-    ) {
+    fn counters(&mut self, name: &str, holds: &BTreeMap<&str, Hold>, waits: &BTreeMap<&str, Wait>) {
         let count = |number: usize| i64::try_from(number).expect("fewer");
         let live = || waits.values().filter(|wait| wait.listens());
+        let held = holds.values().map(|hold| hold.weight).sum();
         let right = [
-            ("active_holds", holds.values().map(|hold| hold.weight).sum()),
+            ("active_holds", held),
             ("active_holders_count", count(holds.len())),
             ("waiting_count", count(live().count())),
-            ("waiting_weight", live().map(|wait| wait.weight).sum::<i64>()),
         ];
         for (field, right) in right {
             self.same(&format!("{name} {field}"), self.state.number(name, field), right);
         }
-        let held = right[0].1;
+        let number = |field| i128::from(self.state.number(name, field));
+        let weight = number("waiting_weight") + (number("waiting_carry") << 53);
+        let right = live().map(|wait| i128::from(wait.weight)).sum();
+        self.same(&format!("{name} waiting_weight"), weight, right);
         let permits = self.state.number(name, "permits");
         self.that(held <= permits, || format!("{name}: {held} of {permits} are held"));
     }
@@ -177,9 +174,11 @@ impl Check<'_> {
 
     /// Is work on this semaphore left to the next script, or something due that may change it?
     fn is_unfinished(&self, name: &str) -> bool {
-        let due = self.state.zset(":due").iter().any(|(entry, at)| {
-            *at <= self.now || *entry == format!("semaphore {name}")
-        });
+        let due = self
+            .state
+            .zset(":due")
+            .iter()
+            .any(|(entry, at)| *at <= self.now || *entry == format!("semaphore {name}"));
         due || self.state.zset(":leases").iter().any(|(_, at)| *at <= self.now)
     }
 

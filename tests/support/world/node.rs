@@ -45,7 +45,8 @@ impl Ear {
         let _: i64 = self.raw.run(&["PUBLISH", &self.channel, END]).await;
         let stream = self.subscription.on_message();
         let texts = stream.map(|message| message.get_payload::<String>().expect("a text"));
-        let texts: Vec<_> = texts.take_while(|text| std::future::ready(text != END)).collect().await;
+        let texts: Vec<_> =
+            texts.take_while(|text| std::future::ready(text != END)).collect().await;
         let parse = |text: String| {
             serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
         };

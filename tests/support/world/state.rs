@@ -119,7 +119,10 @@ impl State {
         let parse = |(lease, fields): (&'a str, &'a Hash)| {
             let text = fields.get(field)?;
             let value = serde_json::from_str(text);
-            Some((lease, value.unwrap_or_else(|error| panic!("{field} of {lease}: {error}: {text}"))))
+            Some((
+                lease,
+                value.unwrap_or_else(|error| panic!("{field} of {lease}: {error}: {text}")),
+            ))
         };
         self.leases().filter_map(parse).collect()
     }
