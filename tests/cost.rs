@@ -1,0 +1,135 @@
+//! What Grackle asks of Redis: round trips, connections, commands while nothing happens.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use std::time::Duration;
+
+use grackle_client::types::AcquireOutcome;
+use support::{LONG, OwnRedis, Space, TestRedis, eventually, granted};
+use tokio::task::JoinSet;
+
+/// All waiters wait for the same permit, or each for one of its own.
+async fn crowd(space: &Space, count: usize) -> JoinSet<()> {
+    let holder = space.lease().await;
+    space.take(&holder, 1).await;
+    let mut waiters = JoinSet::new();
+    for _ in 0..count {
+        let (space, lease) = (space.clone(), space.lease().await);
+        waiters.spawn(async move {
+            let _ = space.acquire(&lease, 1, LONG).await;
+        });
+    }
+    space.until_waiting(i64::try_from(count).unwrap()).await;
+    waiters
+}
+
+async fn total_commands(redis: &OwnRedis) -> u64 {
+    let info: String = redis.run(&["INFO", "stats"]).await;
+    let total = info.lines().find_map(|line| line.strip_prefix("total_commands_processed:"));
+    total.unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn an_uncontended_acquire_is_one_evalsha_and_so_is_its_release() {
+    let redis = TestRedis::own().await;
+    let space = Space::create(redis.client().await, 10).await;
+    let lease = space.lease().await;
+    // The first of each loads the script.
+    space.take(&lease, 1).await;
+    space.release(&lease).await;
+    for timeout in [0, LONG] {
+        let monitor = redis.monitor().await;
+        let answer = space.acquire(&lease, 3, timeout).await.unwrap();
+        assert_eq!(answer.outcome, AcquireOutcome::Acquired);
+        space.release(&lease).await;
+        let commands = monitor.finish().await;
+        assert_eq!(commands.len(), 2, "{commands:#?}");
+        assert!(commands.iter().all(|command| command.starts_with("\"EVALSHA\"")));
+    }
+}
+
+#[tokio::test]
+async fn fifty_blocked_acquires_cost_redis_at_most_two_commands_a_second() {
+    let redis = TestRedis::own().await;
+    let space = Space::create(redis.client().await, 1).await;
+    let waiters = crowd(&space, 50).await;
+    let seconds = 12;
+    let before = total_commands(&redis).await;
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    // INFO itself counts once; what scripts run inside counts too.
+    let commands = total_commands(&redis).await - before - 1;
+    assert!(commands <= 2 * seconds, "{commands} commands in {seconds} s");
+    assert_eq!(waiters.len(), 50);
+}
+
+#[tokio::test]
+async fn a_thousand_blocked_acquires_use_the_connections_of_one() {
+    let redis = TestRedis::own().await;
+    let space = Space::create(redis.client().await, 1).await;
+    let one = crowd(&space, 1).await;
+    let connections = redis.connected_clients().await;
+    drop(one);
+    space.until_waiting(0).await;
+    let mut thousand = JoinSet::new();
+    for _ in 0..1_000 {
+        let (space, lease) = (space.clone(), space.lease().await);
+        thousand.spawn(async move { space.acquire(&lease, 1, LONG).await });
+    }
+    space.until_waiting(1_000).await;
+    assert_eq!(redis.connected_clients().await, connections);
+    assert_eq!(connections, 2, "one for commands, one for wake-ups");
+}
+
+#[tokio::test]
+async fn five_thousand_names_waited_for_at_once_use_the_same_two_connections() {
+    let redis = TestRedis::own().await;
+    let space = Space::create(redis.client().await, 1).await;
+    let (holder, names) = (space.lease().await, 5_000);
+    let mut waiters = Vec::new();
+    for index in 0..names {
+        let name = format!("n{index}");
+        space.semaphore(&name, 1).await;
+        space.acquire_on(&name, &holder, 1, 0).await.unwrap();
+        let (space, lease) = (space.clone(), space.lease().await);
+        waiters.push(tokio::spawn(async move { space.acquire_on(&name, &lease, 1, LONG).await }));
+    }
+    eventually("all wait", Duration::from_secs(20), async || {
+        let last = space.state_of(&format!("n{}", names - 1)).await;
+        (last.waiting_count == 1).then_some(())
+    })
+    .await;
+    assert_eq!(redis.connected_clients().await, 2);
+    let request = grackle_client::types::RevokeSemaphoreLeaseRequest {
+        namespace_name: Space::NAMESPACE.to_owned(),
+        lease_id: holder,
+    };
+    space.client.revoke_semaphore_lease(request).await.unwrap();
+    for waiter in waiters {
+        granted(waiter).await;
+    }
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn an_admission_costs_a_script_to_queue_and_one_to_release() {
+    let redis = TestRedis::own().await;
+    let space = Space::create(redis.client().await, 1).await;
+    let mut holder = space.lease().await;
+    space.take(&holder, 1).await;
+    let mut waiting = Vec::new();
+    for _ in 0..100 {
+        let lease = space.lease().await;
+        waiting.push((lease.clone(), space.wait(&lease, 1).await));
+    }
+    let before = redis.command_calls().await;
+    for (lease, waiter) in waiting {
+        space.release(&holder).await;
+        granted(waiter).await;
+        holder = lease;
+    }
+    let calls = redis.command_calls().await.since(&before);
+    let (scripts, messages) = (calls.of("evalsha"), calls.of("publish"));
+    assert!(scripts <= 102, "{scripts} scripts to release a hundred times");
+    assert_eq!(messages, 100, "one message a grant");
+}
