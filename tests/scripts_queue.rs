@@ -310,7 +310,10 @@ async fn a_retry_of_a_waiting_call_keeps_its_place() {
     let before = w.wait("b").await;
     w.queue(&b, 1).await;
     let after = w.wait("b").await;
-    assert_eq!((after.place, after.calls.len(), after.queued_at), (before.place, 1, before.queued_at));
+    assert_eq!(
+        (after.place, after.calls.len(), after.queued_at),
+        (before.place, 1, before.queued_at)
+    );
     assert_eq!(after.calls[0].deadline_at, before.calls[0].deadline_at);
     assert_eq!(w.picture().await, "holds a:1, queue b:1 c:1");
     w.release("a").await;

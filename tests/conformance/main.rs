@@ -7,6 +7,7 @@
 mod case;
 mod expect;
 mod http;
+mod language;
 mod matcher;
 mod names;
 mod player;
