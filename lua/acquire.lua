@@ -23,32 +23,40 @@ local name, lease_id, weight, metadata = ARGV[1], ARGV[2], tonumber(ARGV[3]), AR
 local ticket, timeout, listening = ARGV[5], tonumber(ARGV[6]), ARGV[7] == '1'
 local max_holders, max_waiters, max_holds = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
 
-local function limit_reached(s, key, holds, fits)
-  if not holds then
-    if redis.call('HLEN', key) - LEASE_FIELDS >= max_holds then return 'max_holds_per_lease' end
-    if fits and s.active_holders_count >= max_holders then return 'max_holders' end
-  end
-  return not fits and redis.call('ZCARD', s.key .. ':weights') >= max_waiters and 'max_waiters'
-end
-
 if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
-if not sweep() then return AGAIN end
+if lease_is_due() then
+  if not engine().sweep() then return AGAIN end
+end
 if not redis.call('ZSCORE', leases, lease_id) then return redis.error_reply(NO_LEASE) end
 local s = semaphore(name)
 if not s then return redis.error_reply(NO_SEMAPHORE) end
 
--- Passes over a head whose node has gone, so that nobody is refused for its sake.
-if s.waiting_count > 0 then admit(s) end
 local key = lease_key(lease_id)
 local fields = redis.call('HMGET', key, 'hold:' .. name, 'wait:' .. name)
-local old = fields[1] and cjson.decode(fields[1])
-local w = fields[2] and wait_from(fields[2])
 
-if old and claim(s, lease_id, old, ticket) then
+-- Nobody waits, nothing is held yet, it fits: the common case, told apart to be cheap.
+if s.waiting_count == 0 and not fields[1] and not fields[2]
+  and s.active_holds + weight <= s.permits and s.active_holders_count < max_holders
+  and redis.call('HLEN', key) - LEASE_FIELDS < max_holds then
+  touch(s)
+  local token = take(s, lease_id, nil, { weight = weight, metadata = metadata, calls = { ticket } })
+  save()
+  return acquired(s, token)
+end
+
+local e = engine()
+if not e.sweep() then return AGAIN end
+-- Passes over a head whose node has gone, so that nobody is refused for its sake.
+if s.waiting_count > 0 then e.admit(s) end
+fields = redis.call('HMGET', key, 'hold:' .. name, 'wait:' .. name)
+local old = fields[1] and cjson.decode(fields[1])
+local w = fields[2] and e.wait_from(fields[2])
+
+if old and e.claim(s, lease_id, old, ticket) then
   save()
   return acquired(s, old.fencing_token)
 end
-local known = w and call_of(w, ticket)
+local known = w and e.call_of(w, ticket)
 if known then
   -- The same call again: what it and any later one asked for stands.
   weight, metadata = w.weight, w.metadata
@@ -68,22 +76,30 @@ if not fits and timeout == 0 then
   return answer('unavailable', s)
 end
 
-local limit = not w and limit_reached(s, key, old, fits)
-if limit then return fail('LIMIT ' .. limit) end
-if not known then
-  w = w or { place = s.next_place - (old and GROWING or 0), queued_at = now, calls = {} }
+if not w then
+  if not old and redis.call('HLEN', key) - LEASE_FIELDS >= max_holds then
+    return fail('LIMIT max_holds_per_lease')
+  elseif fits and not old and s.active_holders_count >= max_holders then
+    return fail('LIMIT max_holders')
+  elseif not fits and redis.call('ZCARD', s.key .. ':weights') >= max_waiters then
+    return fail('LIMIT max_waiters')
+  end
+  w = { place = s.next_place - (old and e.GROWING or 0), queued_at = now, calls = {} }
+end
+if known then
+  known.aside = known.aside and not listening
+else
   w.weight, w.metadata = weight, metadata
   table.insert(w.calls, { ticket = ticket, deadline_at = now + timeout, aside = not listening })
 end
 if fits then
-  local token = grant(s, lease_id, old, w, ticket)
-  -- Permits freed, or a place that nobody holds up the others from any more.
-  if need < 0 or w.stands then admit(s) end
+  local token = e.grant(s, lease_id, old, w, ticket)
+  -- Permits freed, or a place that holds nobody up any more.
+  if need < 0 or w.stands then e.admit(s) end
   save()
   return acquired(s, token)
 end
 if not w.stands then s.next_place, s.queue_changed = s.next_place + 1, true end
-if known then known.aside = not listening end
-place(s, lease_id, w)
+e.place(s, lease_id, w)
 save()
-return '{"result":"waiting","sweep_in":' .. sweep_in() .. '}'
+return '{"result":"waiting","sweep_in":' .. e.sweep_in() .. '}'

@@ -11,7 +11,9 @@
 local name, lease_id = ARGV[1], ARGV[2]
 
 if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
-if not sweep() then return AGAIN end
+if lease_is_due() then
+  if not engine().sweep() then return AGAIN end
+end
 if not redis.call('ZSCORE', leases, lease_id) then return redis.error_reply(NO_LEASE) end
 local s = semaphore(name)
 if not s then return redis.error_reply(NO_SEMAPHORE) end
@@ -21,9 +23,11 @@ local fields = redis.call('HMGET', lease_key(lease_id), 'hold:' .. name, 'wait:'
 local hold = fields[1]
 if hold then
   drop_hold(s, lease_id, hold_weight(hold))
-  local w = fields[2] and wait_from(fields[2])
-  if w then grow_no_more(s, lease_id, w) end
-  if s.waiting_count > 0 then admit(s) end
+  if s.waiting_count > 0 or fields[2] then
+    local e = engine()
+    if fields[2] then e.grow_no_more(s, lease_id, e.wait_from(fields[2])) end
+    e.admit(s)
+  end
 end
 save()
 return answer(hold and 'released' or 'not_held', s)

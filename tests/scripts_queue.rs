@@ -165,14 +165,15 @@ async fn raised_permits_admit_at_once() {
 #[tokio::test]
 async fn lowered_permits_end_the_waits_that_they_can_never_satisfy() {
     let w = World::with(9, "a b c d e").await;
-    let (mut n, m) = (w.node("n").await, w.node("m").await);
+    let mut n = w.node("n").await;
     w.take(&n.call("a"), 3).await;
-    let (b, c, d) = (n.call("b"), n.call("c"), n.call("d"));
+    let (b, c, d, e) = (n.call("b"), n.call("c"), n.call("d"), n.call("e"));
     w.queue(&b, 7).await;
     w.queue(&c, 4).await;
     w.queue(&d, 9).await;
-    w.queue(&m.call("e"), 8).await;
-    w.set_aside(&m.call("e"), false, MINUTE).await;
+    w.queue(&e, 8).await;
+    w.set_aside(&e, false, MINUTE).await;
+    assert_eq!(w.picture().await, "holds a:3, queue b:7 c:4 d:9, aside e:8");
     let updated = w.set_permits(7).await.unwrap();
     assert_eq!((updated.waiting_count, updated.waiting_weight), (2, 11));
     assert_eq!(n.heard().await, [told("TOOHEAVY weight exceeds semaphore permits", &[&d])]);

@@ -93,7 +93,7 @@ impl ApiError {
 
     /// Logs a fault of the server's side with its cause; a caller's mistake is not logged.
     pub(crate) fn log(&self, operation: &str) {
-        let cause = self.cause.as_deref().unwrap_or_default();
+        let cause = self.cause.as_deref();
         match self.code {
             Code::Internal => tracing::error!(operation, cause, "{}", self.message),
             Code::Unavailable => tracing::warn!(operation, cause, "{}", self.message),

@@ -72,6 +72,7 @@ local function take(s, lease_id, old, want)
   s.holds_changed = true
   write_hold(s, lease_id, want)
   redis.call('ZADD', s.key .. ':holders', now, lease_id)
+  return want.fencing_token
 end
 
 local function drop_hold(s, lease_id, weight)

@@ -1,6 +1,3 @@
--- Fields of a lease's hash that are neither holds nor waits.
-local LEASE_FIELDS = 3
-
 local function lease_json(lease_id)
   local f = redis.call('HMGET', lease_key(lease_id), 'process_id', 'created_at', 'metadata')
   local text = '{"lease_id":"' .. lease_id .. '","process_id":' .. cjson.encode(f[1])

@@ -17,21 +17,31 @@ macro_rules! part {
     };
 }
 
+/// `part "name"` stands before the script; `engine { … }` wraps parts into a function that makes
+/// them when it is called.
+macro_rules! joined {
+    ($clock:literal, $name:ident, [$($part:literal)*] $(engine [$($inner:literal)*])?) => {
+        concat!(
+            part!($clock), part!("keys"), $(part!($part),)*
+            $("local function engine()\n", $(part!($inner),)* part!("engine"), "end\n",)?
+            include_str!(concat!("../../lua/", stringify!($name), ".lua")),
+        )
+    };
+}
+
 macro_rules! scripts {
-    ($($name:ident: $($part:literal)*;)*) => {
+    ($($name:ident: [$($part:literal)*] $(engine [$($inner:literal)*])?;)*) => {
         pub(super) struct Table { $(pub(super) $name: Entry,)* }
 
         impl Table {
             pub(super) fn new(test_clock: bool) -> Self {
                 Self { $($name: {
-                    let source = include_str!(concat!("../../lua/", stringify!($name), ".lua"));
                     let code = if test_clock {
-                        concat!(part!("test_clock"), part!("keys"), $(part!($part),)*
-                            include_str!(concat!("../../lua/", stringify!($name), ".lua")))
+                        joined!("test_clock", $name, [$($part)*] $(engine [$($inner)*])?)
                     } else {
-                        concat!(part!("clock"), part!("keys"), $(part!($part),)*
-                            include_str!(concat!("../../lua/", stringify!($name), ".lua")))
+                        joined!("clock", $name, [$($part)*] $(engine [$($inner)*])?)
                     };
+                    let source = include_str!(concat!("../../lua/", stringify!($name), ".lua"));
                     Entry { name: stringify!($name), source, script: Script::new(code) }
                 },)* }
             }
@@ -45,29 +55,29 @@ macro_rules! scripts {
 }
 
 scripts! {
-    create_namespace: "namespace" "semaphore" "hold" "wait" "hand_off" "sweep" "clear";
-    get_namespace: "namespace";
-    update_namespace: "namespace";
-    delete_namespace: "namespace" "semaphore" "hold" "wait" "hand_off" "sweep" "clear";
-    list_namespaces: "page";
-    create_semaphore: "semaphore" "hold" "wait" "hand_off";
-    get_semaphore: "semaphore" "hold" "wait" "hand_off" "sweep";
-    update_semaphore: "semaphore" "hold" "wait" "hand_off" "sweep";
-    delete_semaphore: "semaphore" "hold" "wait" "hand_off";
-    list_semaphores: "semaphore" "hold" "wait" "hand_off" "sweep" "page";
-    list_semaphore_holders: "semaphore" "hold" "wait" "hand_off" "sweep" "page";
-    acquire: "semaphore" "hold" "wait" "claim" "hand_off" "sweep" "lease";
-    resume: "semaphore" "hold" "wait" "claim" "hand_off" "sweep";
-    give_up: "semaphore" "hold" "wait" "claim" "hand_off" "sweep";
-    cancel: "semaphore" "hold" "wait" "claim" "hand_off";
-    set_aside: "semaphore" "hold" "wait" "claim" "hand_off";
-    release: "semaphore" "hold" "wait" "claim" "hand_off" "sweep";
-    create_lease: "semaphore" "hold" "wait" "hand_off" "sweep" "lease";
-    get_lease: "semaphore" "hold" "wait" "hand_off" "sweep" "lease";
-    refresh_lease: "semaphore" "hold" "wait" "hand_off" "sweep" "lease";
-    revoke_lease: "semaphore" "hold" "wait" "hand_off" "sweep";
-    list_leases: "semaphore" "hold" "wait" "hand_off" "sweep" "lease" "page";
-    sweep: "semaphore" "hold" "wait" "hand_off" "sweep";
+    create_namespace: ["namespace" "semaphore" "hold" "wait" "claim" "hand_off" "sweep" "clear"];
+    get_namespace: ["namespace"];
+    update_namespace: ["namespace"];
+    delete_namespace: ["namespace" "semaphore" "hold" "wait" "claim" "hand_off" "sweep" "clear"];
+    list_namespaces: ["page"];
+    create_semaphore: ["semaphore" "hold" "wait" "claim" "hand_off"];
+    get_semaphore: ["semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
+    update_semaphore: ["semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
+    delete_semaphore: ["semaphore" "hold" "wait" "claim" "hand_off"];
+    list_semaphores: ["semaphore" "hold" "wait" "claim" "hand_off" "sweep" "page"];
+    list_semaphore_holders: ["semaphore" "hold" "wait" "claim" "hand_off" "sweep" "page"];
+    acquire: ["first" "semaphore" "hold"] engine ["wait" "claim" "hand_off" "sweep"];
+    resume: ["semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
+    give_up: ["semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
+    cancel: ["semaphore" "hold" "wait" "claim" "hand_off"];
+    set_aside: ["semaphore" "hold" "wait" "claim" "hand_off"];
+    release: ["first" "semaphore" "hold"] engine ["wait" "claim" "hand_off" "sweep"];
+    create_lease: ["semaphore" "hold" "wait" "claim" "hand_off" "sweep" "lease"];
+    get_lease: ["semaphore" "hold" "wait" "claim" "hand_off" "sweep" "lease"];
+    refresh_lease: ["semaphore" "hold" "wait" "claim" "hand_off" "sweep" "lease"];
+    revoke_lease: ["semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
+    list_leases: ["semaphore" "hold" "wait" "claim" "hand_off" "sweep" "lease" "page"];
+    sweep: ["semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
 }
 
 #[cfg(test)]

@@ -1,0 +1,411 @@
+//! Places kept for those who do not listen: set aside on purpose, or found deaf; and taken back.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::time::Duration;
+
+use grackle_client::Error;
+use grackle_client::scripts::{AcquireReply, Outcome, Resumed, Wanted};
+use support::world::{MINUTE, NS, World, granted, now_or_never, wanted};
+
+fn answered(resumed: Resumed) -> AcquireReply {
+    match resumed {
+        Resumed::Answered(reply) => reply,
+        other => panic!("no answer but {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_call_set_aside_is_passed_over_and_comes_back_to_its_place() {
+    let w = World::with(5, "a b c d").await;
+    let mut n = w.node("n").await;
+    w.take(&n.call("a"), 3).await;
+    let (first, second, third) = (n.call("b"), n.call("c"), n.call("d"));
+    w.queue(&first, 5).await;
+    w.queue(&second, 5).await;
+    w.queue(&third, 1).await;
+    assert_eq!(w.set_aside(&first, false, MINUTE).await, Resumed::Waits);
+    assert_eq!(w.picture().await, "holds a:3, queue c:5 d:1, aside b:5");
+    let waiting = w.get().await;
+    assert_eq!((waiting.waiting_count, waiting.waiting_weight), (2, 6));
+    w.set_aside(&second, false, MINUTE).await;
+    assert_eq!(n.heard().await, [granted(&[&third])]);
+    assert_eq!(w.picture().await, "holds a:3 d:1, aside b:5 c:5");
+    assert_eq!(w.resume(&second).await, Resumed::Waits);
+    assert_eq!(w.resume(&first).await, Resumed::Waits);
+    assert_eq!(w.picture().await, "holds a:3 d:1, queue b:5 c:5");
+    w.release("a").await;
+    w.release("d").await;
+    assert_eq!(n.heard().await, [granted(&[&first])]);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_heard_yet_queues_aside_and_keeps_its_arrival() {
+    let w = World::with(1, "a z b").await;
+    let mut n = w.node("n").await;
+    w.take(&n.call("a"), 1).await;
+    let (first, second) = (n.call("z"), n.call("b"));
+    w.queue_with(&first, Wanted { listening: false, ..wanted(1) }).await;
+    w.queue(&second, 1).await;
+    assert_eq!(w.picture().await, "holds a:1, queue b:1, aside z:1");
+    w.resume(&first).await;
+    assert_eq!(w.picture().await, "holds a:1, queue z:1 b:1");
+    w.release("a").await;
+    assert_eq!(n.heard().await, [granted(&[&first])]);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn whoever_comes_back_is_granted_what_is_free_by_now() {
+    let w = World::with(2, "a b c").await;
+    let mut n = w.node("n").await;
+    w.take(&n.call("a"), 2).await;
+    let (one, other) = (n.call("b"), n.call("c"));
+    for call in [&one, &other] {
+        w.queue(call, 1).await;
+        w.set_aside(call, false, MINUTE).await;
+    }
+    w.release("a").await;
+    assert_eq!(w.picture().await, "aside b:1 c:1");
+    let resumed = w.scripts.resume(NS, &[other.clone(), one.clone()]).await.unwrap();
+    assert_eq!(resumed.1, [Resumed::Waits, Resumed::Waits]);
+    w.check().await;
+    assert_eq!(n.heard().await, [granted(&[&one]), granted(&[&other])]);
+    assert_eq!(answered(w.resume(&one).await), w.ask(&one, wanted(1)).await.unwrap());
+    w.end().await;
+}
+
+#[tokio::test]
+async fn resume_says_of_each_wait_what_has_become_of_it() {
+    let w = World::with(5, "a b c d").await;
+    let n = w.node("n").await;
+    let granted = n.call("a");
+    let token = w.take(&granted, 3).await;
+    let (waits, ended) = (n.call("b"), n.call("c"));
+    w.queue(&waits, 5).await;
+    w.queue(&ended, 5).await;
+    w.revoke("c").await;
+    let (unknown, elsewhere) = (n.call("b"), n.call_on("t", "b"));
+    let asked = [granted, waits, ended, unknown, elsewhere];
+    let (sweep_in, replies) = w.scripts.resume(NS, &asked).await.unwrap();
+    w.check().await;
+    assert_eq!(sweep_in, 15_000_000);
+    let reply = answered(replies[0].clone());
+    assert_eq!((reply.outcome, reply.fencing_token), (Outcome::Acquired, token));
+    assert_eq!(reply.semaphore.unwrap(), w.get().await);
+    assert_eq!(replies[1..], [Resumed::Waits, Resumed::Lost, Resumed::Lost, Resumed::Lost]);
+    assert_eq!(w.scripts.resume(NS, &[]).await.unwrap().1, []);
+    let missing = w.scripts.resume("other", &asked).await;
+    assert!(matches!(missing, Err(Error::NamespaceNotFound)), "{missing:?}");
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_head_whose_node_is_dead_is_passed_over_where_it_fits() {
+    let w = World::with(5, "a b c").await;
+    let (mut dead, mut n) = (w.node("dead").await, w.node("n").await);
+    w.take(&n.call("a"), 5).await;
+    let (head, next) = (dead.call("b"), n.call("c"));
+    w.queue(&head, 2).await;
+    w.queue(&next, 4).await;
+    dead.dies().await;
+    w.release("a").await;
+    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(w.picture().await, "holds c:4, aside b:2");
+    dead.returns().await;
+    assert_eq!(w.resume(&head).await, Resumed::Waits);
+    assert_eq!(w.picture().await, "holds c:4, queue b:2");
+    w.release("c").await;
+    assert_eq!(dead.heard().await, [granted(&[&head])]);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_head_whose_node_is_dead_is_passed_over_where_it_does_not_fit() {
+    let w = World::with(5, "a b c d").await;
+    let (mut dead, mut n) = (w.node("dead").await, w.node("n").await);
+    w.take(&n.call("a"), 2).await;
+    w.take(&n.call("d"), 3).await;
+    let (head, next) = (dead.call("b"), n.call("c"));
+    w.queue(&head, 4).await;
+    w.queue(&next, 1).await;
+    dead.dies().await;
+    w.release("a").await;
+    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(w.picture().await, "holds c:1 d:3, aside b:4");
+    w.end().await;
+}
+
+#[tokio::test]
+async fn nobody_is_refused_for_the_sake_of_a_dead_head() {
+    let w = World::with(5, "a b c d").await;
+    let (mut dead, n) = (w.node("dead").await, w.node("n").await);
+    w.take(&n.call("a"), 2).await;
+    w.queue(&dead.call("b"), 4).await;
+    dead.dies().await;
+    let reply = w.ask(&n.call("c"), now_or_never(3)).await.unwrap();
+    assert_eq!(reply.outcome, Outcome::Acquired);
+    assert_eq!(w.picture().await, "holds a:2 c:3, aside b:4");
+    w.end().await;
+}
+
+#[tokio::test]
+async fn who_listens_to_all_channels_by_a_pattern_keeps_no_dead_node_alive() {
+    let w = World::with(1, "a b c").await;
+    let (mut dead, mut n) = (w.node("dead").await, w.node("n").await);
+    let mut operator = w.redis.raw().client().get_async_pubsub().await.unwrap();
+    operator.psubscribe("*").await.unwrap();
+    w.take(&n.call("a"), 1).await;
+    w.queue(&dead.call("b"), 1).await;
+    let next = n.call("c");
+    w.queue(&next, 1).await;
+    dead.dies().await;
+    w.release("a").await;
+    assert_eq!(n.heard().await, [granted(&[&next])]);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_node_without_an_alive_mark_is_passed_over_though_its_link_stands() {
+    let w = World::with(5, "a b c d").await;
+    let (silent, mut n) = (w.node("silent").await, w.node("n").await);
+    w.take(&n.call("a"), 3).await;
+    let (head, again, next) = (silent.call("b"), silent.call("d"), n.call("c"));
+    w.queue(&head, 5).await;
+    w.queue(&again, 5).await;
+    w.queue(&next, 2).await;
+    w.advance(10).await;
+    assert_eq!(w.sweep("n").await.waiting, 1);
+    w.advance(4).await;
+    assert_eq!(w.sweep("n").await.sweep_in, 1_000_000);
+    assert_eq!(w.picture().await, "holds a:3, queue b:5 d:5 c:2");
+    w.advance(1).await;
+    w.sweep("n").await;
+    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(w.picture().await, "holds a:3 c:2, aside b:5 d:5");
+    assert_eq!(w.sweep("silent").await.waiting, 0);
+    w.resume(&again).await;
+    w.resume(&head).await;
+    assert_eq!(w.picture().await, "holds a:3 c:2, queue b:5 d:5");
+    assert_eq!(w.sweep("silent").await.waiting, 2);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_sweep_renews_the_mark_of_its_own_node() {
+    let w = World::with(1, "a b").await;
+    let n = w.node("n").await;
+    w.take(&n.call("a"), 1).await;
+    let call = n.call("b");
+    w.queue(&call, 1).await;
+    for _ in 0..5 {
+        w.advance(10).await;
+        assert_eq!(w.sweep("n").await.waiting, 1);
+        assert_eq!(w.picture().await, "holds a:1, queue b:1");
+    }
+    w.sweep("another").await;
+    w.advance(14).await;
+    w.get().await;
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_new_call_of_the_lease_through_another_node_takes_the_old_place() {
+    let w = World::with(1, "a b c").await;
+    let (mut dead, mut n) = (w.node("dead").await, w.node("n").await);
+    w.take(&n.call("a"), 1).await;
+    let (lost, next) = (dead.call("b"), n.call("c"));
+    w.queue(&lost, 1).await;
+    w.queue(&next, 1).await;
+    dead.dies().await;
+    w.advance(15).await;
+    w.sweep("n").await;
+    w.resume(&next).await;
+    assert_eq!(w.picture().await, "holds a:1, queue c:1, aside b:1");
+    let again = n.call("b");
+    w.queue(&again, 1).await;
+    assert_eq!(w.picture().await, "holds a:1, queue b:1 c:1");
+    w.release("a").await;
+    assert_eq!(n.heard().await, [granted(&[&again])]);
+    // The dead node's call was granted with it, should it come back.
+    assert_eq!(answered(w.resume(&lost).await).outcome, Outcome::Acquired);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_new_call_of_a_lease_set_aside_takes_what_is_free_from_its_place() {
+    let w = World::with(3, "a b c").await;
+    let (m, n) = (w.node("m").await, w.node("n").await);
+    w.take(&n.call("a"), 2).await;
+    let (aside, behind) = (m.call("b"), n.call("c"));
+    w.queue(&aside, 2).await;
+    w.set_aside(&aside, false, MINUTE).await;
+    w.take(&behind, 1).await;
+    w.queue(&n.call("c"), 2).await;
+    w.cancel(&behind).await;
+    assert_eq!(w.picture().await, "holds a:2, queue c:2, aside b:2");
+    let reply = w.ask(&n.call("b"), now_or_never(1)).await.unwrap();
+    assert_eq!(reply.outcome, Outcome::Acquired);
+    assert_eq!(w.picture().await, "holds a:2 b:1, queue c:2");
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_call_set_aside_is_forgotten_when_its_time_is_over() {
+    let w = World::with(1, "a b c").await;
+    let n = w.node("n").await;
+    w.take(&n.call("a"), 1).await;
+    let (short, long) = (n.call("b"), n.call("c"));
+    w.queue(&short, 1).await;
+    w.queue(&long, 1).await;
+    w.set_aside(&short, false, Duration::from_secs(10)).await;
+    w.set_aside(&long, false, Duration::from_secs(3_600)).await;
+    assert_eq!(w.wait("b").await.ends_at(), w.clock.now().await + 10_000_000);
+    // Never beyond its own deadline.
+    assert_eq!(w.wait("c").await.ends_at(), w.clock.now().await + 60_000_000);
+    w.advance(9).await;
+    w.sweep("n").await;
+    assert_eq!(w.picture().await, "holds a:1, aside b:1 c:1");
+    w.advance(1).await;
+    w.sweep("n").await;
+    assert_eq!(w.picture().await, "holds a:1, aside c:1");
+    assert_eq!(w.resume(&short).await, Resumed::Lost);
+    w.advance(50).await;
+    w.get().await;
+    assert_eq!(w.picture().await, "holds a:1");
+    w.end().await;
+}
+
+#[tokio::test]
+async fn the_place_is_the_leases_as_long_as_one_of_its_calls_is_kept() {
+    let w = World::with(1, "a b c").await;
+    let (m, n) = (w.node("m").await, w.node("n").await);
+    w.take(&n.call("a"), 1).await;
+    let (gone, again) = (m.call("b"), n.call("b"));
+    w.queue(&gone, 1).await;
+    w.queue(&n.call("c"), 1).await;
+    w.set_aside(&gone, false, Duration::from_secs(10)).await;
+    w.queue(&again, 1).await;
+    w.give_up(&again).await.unwrap();
+    assert_eq!(w.picture().await, "holds a:1, queue c:1, aside b:1");
+    w.queue(&n.call("b"), 1).await;
+    w.advance(10).await;
+    w.sweep("n").await;
+    assert_eq!(w.picture().await, "holds a:1, queue b:1 c:1");
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_grant_that_crossed_is_answered_where_it_is_to_be_kept() {
+    let w = World::with(1, "a b").await;
+    let n = w.node("n").await;
+    w.take(&n.call("a"), 1).await;
+    let call = n.call("b");
+    w.queue(&call, 1).await;
+    w.release("a").await;
+    let reply = answered(w.set_aside(&call, false, MINUTE).await);
+    assert_eq!((reply.outcome, reply.semaphore), (Outcome::Acquired, Some(w.get().await)));
+    assert_eq!(w.picture().await, "holds b:1");
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_grant_that_crossed_is_undone_to_its_old_place() {
+    let w = World::with(2, "a b c d").await;
+    let mut n = w.node("n").await;
+    w.take(&n.call("a"), 2).await;
+    let (crossed, behind, last) = (n.call("b"), n.call("c"), n.call("d"));
+    w.queue(&crossed, 1).await;
+    w.queue(&behind, 2).await;
+    w.queue(&last, 1).await;
+    let before = w.wait("b").await;
+    w.advance(2).await;
+    w.release("a").await;
+    assert_eq!(w.picture().await, "holds b:1, queue c:2 d:1");
+    assert_eq!(w.set_aside(&crossed, true, Duration::from_secs(10)).await, Resumed::Waits);
+    assert_eq!(n.heard().await, [granted(&[&crossed]), granted(&[&behind])]);
+    assert_eq!(w.picture().await, "holds c:2, queue d:1, aside b:1");
+    let after = w.wait("b").await;
+    assert_eq!((after.place, after.queued_at), (before.place, before.queued_at));
+    assert_eq!(after.ends_at(), w.clock.now().await + 10_000_000);
+    let again = n.call("b");
+    w.queue(&again, 1).await;
+    assert_eq!(w.picture().await, "holds c:2, queue b:1 d:1");
+    w.release("c").await;
+    assert_eq!(n.heard().await, [granted(&[&again]), granted(&[&last])]);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_growth_that_crossed_is_undone_to_its_old_hold_and_place() {
+    let w = World::with(3, "a b c").await;
+    let n = w.node("n").await;
+    w.take(&n.call("a"), 1).await;
+    w.take(&n.call("b"), 2).await;
+    let crossed = n.call("a");
+    w.queue(&crossed, 3).await;
+    w.queue(&n.call("c"), 3).await;
+    w.release("b").await;
+    assert_eq!(w.picture().await, "holds a:3, queue c:3");
+    w.set_aside(&crossed, true, MINUTE).await;
+    assert_eq!(w.picture().await, "holds a:1, queue c:3, aside a:3");
+    w.resume(&crossed).await;
+    assert_eq!(w.picture().await, "holds a:3, queue c:3");
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_grant_at_once_that_crossed_is_undone() {
+    let w = World::with(3, "a").await;
+    let n = w.node("n").await;
+    let call = n.call("a");
+    w.take(&call, 2).await;
+    assert_eq!(w.set_aside(&call, true, MINUTE).await, Resumed::Waits);
+    assert!(!w.picture().await.contains("holds"));
+    w.end().await;
+}
+
+#[tokio::test]
+async fn many_are_set_aside_and_come_back_in_one_step() {
+    let w = World::with(1, "a b c d e").await;
+    w.semaphore("t", 1).await;
+    let mut n = w.node("n").await;
+    w.take(&n.call("a"), 1).await;
+    w.take(&n.call_on("t", "a"), 1).await;
+    let calls = [n.call("b"), n.call_on("t", "b"), n.call("c"), n.call_on("t", "d"), n.call("e")];
+    for call in &calls {
+        w.queue(call, 1).await;
+    }
+    let all: Vec<_> = calls.iter().map(|call| (call.clone(), MINUTE)).collect();
+    let replies = w.scripts.set_aside(NS, false, &all).await.unwrap();
+    w.check().await;
+    assert_eq!(replies, vec![Resumed::Waits; 5]);
+    assert_eq!(w.picture().await, "holds a:1, aside b:1 c:1 e:1");
+    assert_eq!(w.picture_of("t").await, "holds a:1, aside b:1 d:1");
+    let (_, resumed) = w.scripts.resume(NS, &calls).await.unwrap();
+    w.check().await;
+    assert_eq!(resumed, vec![Resumed::Waits; 5]);
+    assert_eq!(w.picture().await, "holds a:1, queue b:1 c:1 e:1");
+    assert_eq!(w.picture_of("t").await, "holds a:1, queue b:1 d:1");
+    assert!(n.heard().await.is_empty());
+    w.end().await;
+}
+
+#[tokio::test]
+async fn to_set_aside_what_nobody_knows_changes_nothing() {
+    let w = World::with(1, "a b").await;
+    let n = w.node("n").await;
+    w.take(&n.call("a"), 1).await;
+    w.queue(&n.call("b"), 1).await;
+    for undo in [false, true] {
+        for call in [n.call("a"), n.call("b"), n.call("c"), n.call_on("t", "a")] {
+            assert_eq!(w.set_aside(&call, undo, MINUTE).await, Resumed::Waits);
+        }
+        let elsewhere = w.scripts.set_aside("other", undo, &[(n.call("a"), MINUTE)]).await;
+        assert_eq!(elsewhere.unwrap(), [Resumed::Waits]);
+    }
+    assert_eq!(w.picture().await, "holds a:1, queue b:1");
+    w.end().await;
+}
