@@ -21,15 +21,16 @@ if not sweep() then return AGAIN end
 local s = semaphore(name)
 if not s then return redis.error_reply(NO_SEMAPHORE) end
 if redis.call('HGET', s.key, 'request') == request then return answer('ok', s) end
-if s.version ~= expected_version then return redis.error_reply('MISMATCH version mismatch') end
+local version = tonumber(s.version)
+if version ~= expected_version then return redis.error_reply('MISMATCH version mismatch') end
 if permits < s.active_holds then
   return redis.error_reply('HELD permits less than the active holds')
 end
 
 redis.call('HSET', s.key, 'permits', int(permits), 'description', description, 'metadata', metadata,
-  'version', int(s.version + 1), 'updated_at', int(now), 'request', request)
+  'version', int(version + 1), 'updated_at', int(now), 'request', request)
 s.permits, s.description, s.metadata = permits, description, metadata
-s.version, s.updated_at = s.version + 1, int(now)
+s.version, s.updated_at = int(version + 1), int(now)
 refuse(s)
 touched[name] = true
 settle()

@@ -45,6 +45,8 @@ pub(crate) async fn serve(
 ) {
     let connections = TaskTracker::new();
     let abort = CancellationToken::new();
+    // Held here, so that connections end with this future, too.
+    let cut_off = abort.clone().drop_guard();
     let host = Arc::new(Host { protocol: protocol(patience.idle), router, patience, stop, abort });
     while let Some(stream) = host.stop.run_until_cancelled(accept(&listener)).await {
         connections.spawn(Arc::clone(&host).serve(stream));
@@ -54,7 +56,7 @@ pub(crate) async fn serve(
     if tokio::time::timeout(patience.drain, connections.wait()).await.is_err() {
         tracing::warn!(open = connections.len(), "cutting off calls that are still in flight");
     }
-    host.abort.cancel();
+    drop(cut_off);
     connections.wait().await;
 }
 

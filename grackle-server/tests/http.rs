@@ -237,6 +237,18 @@ async fn a_stop_answers_those_who_wait_and_closes_the_rest() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_dropped_takes_its_connections_along() {
+    in_time(async {
+        let server = server().await;
+        let lease = taken_semaphore(&server.address).await;
+        let mut waiting = waiting_caller(&server.address, &lease).await;
+        server.drop().await;
+        assert_eq!(waiting.read(&mut [0; 16]).await.unwrap_or(0), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn two_servers_in_one_process_count_apart() {
     let (one, other) = (server().await, server().await);
     post(&one.address, "GetNamespace", json!({ "namespace_name": "n" })).await;

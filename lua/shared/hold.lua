@@ -23,8 +23,8 @@ local function calls_json(calls)
 end
 
 local function hold_json(h)
-  local text = '{"weight":' .. int(h.weight) .. ',"fencing_token":' .. int(h.fencing_token)
-    .. ',"locked_at":' .. int(h.locked_at) .. ',"calls":' .. tickets_json(h.calls)
+  local text = string.format('{"weight":%d,"fencing_token":%d,"locked_at":%d,"calls":%s',
+    h.weight, h.fencing_token, h.locked_at, tickets_json(h.calls))
   if h.aside and #h.aside > 0 then text = text .. ',"aside":' .. calls_json(h.aside) end
   if h.place then
     text = text .. ',"place":' .. int(h.place) .. ',"queued_at":' .. int(h.queued_at)
@@ -71,7 +71,7 @@ local function take(s, lease_id, old, want)
   end
   s.holds_changed = true
   write_hold(s, lease_id, want)
-  redis.call('ZADD', s.key .. ':holders', now, lease_id)
+  redis.call('ZADD', s.key .. ':holders', int(now), lease_id)
   return want.fencing_token
 end
 
@@ -84,6 +84,6 @@ local function drop_hold(s, lease_id, weight)
 end
 
 local function acquired(s, fencing_token)
-  return '{"result":"acquired","fencing_token":' .. int(fencing_token)
-    .. ',"semaphore":' .. semaphore_json(s) .. '}'
+  return string.format('{"result":"acquired","fencing_token":%d,"semaphore":%s}', fencing_token,
+    semaphore_json(s))
 end

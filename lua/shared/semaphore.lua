@@ -13,7 +13,7 @@ local function semaphore(name)
     name = name, key = key,
     permits = tonumber(f[1]), active_holds = tonumber(f[2]), active_holders_count = tonumber(f[3]),
     waiting_count = tonumber(f[4]), waiting_weight = tonumber(f[5]),
-    fencing_token = tonumber(f[6]), next_place = tonumber(f[7]), version = tonumber(f[8]),
+    fencing_token = tonumber(f[6]), next_place = tonumber(f[7]), version = f[8],
     created_at = f[9], updated_at = f[10], last_activity_at = f[11],
     description = f[12], metadata = f[13], waiting_carry = tonumber(f[14]),
   }
@@ -57,15 +57,16 @@ local function touch(s)
   s.last_activity_at, s.active = int(now), true
 end
 
+-- Names need no escaping: see the ranges of fields in README.md's key schema.
+local SEMAPHORE_JSON = '{"name":"%s","permits":%d,"active_holds":%d,"active_holders_count":%d,'
+  .. '"waiting_count":%d,"waiting_weight":%d,"version":%s,"created_at":%s000,'
+  .. '"updated_at":%s000,"last_activity_at":%s000'
+
 local function semaphore_json(s)
-  local waiting_weight = s.waiting_carry == 0 and s.waiting_weight or MAX_PERMITS
-  local text = '{"name":' .. cjson.encode(s.name) .. ',"permits":' .. int(s.permits)
-    .. ',"active_holds":' .. int(s.active_holds)
-    .. ',"active_holders_count":' .. int(s.active_holders_count)
-    .. ',"waiting_count":' .. int(s.waiting_count)
-    .. ',"waiting_weight":' .. int(waiting_weight) .. ',"version":' .. int(s.version)
-    .. ',"created_at":' .. s.created_at .. '000,"updated_at":' .. s.updated_at
-    .. '000,"last_activity_at":' .. s.last_activity_at .. '000'
+  local text = string.format(SEMAPHORE_JSON, s.name, s.permits, s.active_holds,
+    s.active_holders_count, s.waiting_count,
+    s.waiting_carry == 0 and s.waiting_weight or MAX_PERMITS, s.version, s.created_at,
+    s.updated_at, s.last_activity_at)
   if s.description ~= '' then text = text .. ',"description":' .. cjson.encode(s.description) end
   if s.metadata ~= '' then text = text .. ',"metadata":' .. s.metadata end
   return text .. '}'

@@ -76,7 +76,7 @@ impl World {
     }
 
     /// Ends it: with the last lease every hold and wait is gone, with the namespace every key.
-    pub(crate) async fn end(self) {
+    pub(crate) async fn end(&self) {
         self.check().await;
         let mut config = self.redis.config();
         config.test_clock = true;

@@ -12,7 +12,7 @@ use super::EmbeddedRedisError;
 pub(super) struct DataDir {
     path: PathBuf,
     /// Locked as long as it is open; the system lets go of it when the process ends.
-    _lock: File,
+    lock: File,
 }
 
 impl DataDir {
@@ -23,7 +23,7 @@ impl DataDir {
         let opened = OpenOptions::new().create(true).append(true).open(&file);
         let lock = opened.map_err(EmbeddedRedisError::at(&file))?;
         match flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from) {
-            Ok(()) => Ok(Self { path, _lock: lock }),
+            Ok(()) => Ok(Self { path, lock }),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 Err(EmbeddedRedisError::InUse(path))
             }
@@ -34,6 +34,13 @@ impl DataDir {
     /// Absolute.
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+impl Drop for DataDir {
+    fn drop(&mut self) {
+        // Closing it would not do: a process that is just being forked has it open, too.
+        let _ = flock(&self.lock, FlockOperation::Unlock);
     }
 }
 

@@ -35,6 +35,12 @@ impl Server {
         self.running.await.unwrap().unwrap();
     }
 
+    /// Without a word to it.
+    pub(crate) async fn drop(self) {
+        self.running.abort();
+        assert!(self.running.await.unwrap_err().is_cancelled());
+    }
+
     pub(crate) async fn redis_pid(&self) -> rustix::process::Pid {
         let socket: PathBuf = self.folder.path().join("redis.sock");
         let pid = UnixStream::connect(socket).await.unwrap().peer_cred().unwrap().pid();

@@ -1,0 +1,343 @@
+//! Pages of every list, both ways, whatever becomes of the entries meanwhile.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use grackle_client::scripts::{Edge, From, PageReply};
+use grackle_client::types::{
+    ListNamespacesRequest, ListSemaphoreHoldersRequest, ListSemaphoreLeasesRequest,
+    ListSemaphoresRequest, Metadata,
+};
+use grackle_client::{Client, Error};
+use support::world::{DAY, NS, SEM, World, lease_id, wanted};
+
+#[derive(Debug, Clone, Copy)]
+enum List {
+    Namespaces,
+    Semaphores,
+    Holders,
+    Leases,
+    OfProcess,
+}
+
+use List::{Holders, Leases, Namespaces, OfProcess, Semaphores};
+
+const ALL: [List; 5] = [Namespaces, Semaphores, Holders, Leases, OfProcess];
+
+impl List {
+    /// A world with that many entries in the list, and the entries in their order.
+    async fn of(self, count: usize) -> (World, Vec<String>) {
+        let w = World::of(1_000_000).await;
+        let names: Vec<_> = (0..count).map(|number| format!("e{number:03}")).collect();
+        let mut entries = Vec::new();
+        for name in &names {
+            entries.push(self.add(&w, name).await);
+        }
+        w.check().await;
+        // Beside those made here.
+        match self {
+            Namespaces => entries.push(NS.to_owned()),
+            Semaphores => entries.push(SEM.to_owned()),
+            _ => {}
+        }
+        (w, entries)
+    }
+
+    async fn add(self, w: &World, name: &str) -> String {
+        let (id, none) = (lease_id(name), Metadata::new());
+        match self {
+            Namespaces => drop(w.scripts.create_namespace(name, name, "", &none).await.unwrap()),
+            Semaphores => {
+                drop(w.scripts.create_semaphore(name, NS, name, 1, "", &none).await.unwrap());
+            }
+            Holders | Leases | OfProcess => {
+                w.scripts.create_lease(NS, &id, "p", DAY, &none).await.unwrap();
+            }
+        }
+        match self {
+            Namespaces | Semaphores => return name.to_owned(),
+            Leases => {}
+            Holders => {
+                let call = grackle_client::scripts::Call {
+                    lease_id: id.clone(),
+                    semaphore: SEM.to_owned(),
+                    ticket: format!("n:{name}"),
+                };
+                drop(w.scripts.acquire(NS, &call, wanted(1)).await.unwrap());
+            }
+            // Each of the process has one of another beside it.
+            OfProcess => {
+                let other = lease_id(&format!("{name}other"));
+                w.scripts.create_lease(NS, &other, "q", DAY, &none).await.unwrap();
+            }
+        }
+        id
+    }
+
+    async fn remove(self, w: &World, entry: &str) {
+        match self {
+            Namespaces => w.scripts.delete_namespace(entry).await.unwrap(),
+            Semaphores => w.scripts.delete_semaphore(NS, entry).await.unwrap(),
+            Holders => drop(w.scripts.release(NS, SEM, entry).await.unwrap()),
+            Leases | OfProcess => w.scripts.revoke_lease(NS, entry).await.unwrap(),
+        }
+    }
+
+    async fn page(self, w: &World, from: &From, limit: i64) -> PageReply<String> {
+        fn names<T>(page: PageReply<T>, name: impl Fn(T) -> String) -> PageReply<String> {
+            let entries = page.entries.into_iter().map(name).collect();
+            PageReply { entries, before: page.before, after: page.after }
+        }
+        let page = match self {
+            Namespaces => {
+                names(w.scripts.list_namespaces(from, limit).await.unwrap(), |entry| entry.name)
+            }
+            Semaphores => {
+                names(w.scripts.list_semaphores(NS, from, limit).await.unwrap(), |entry| entry.name)
+            }
+            Holders => {
+                let page = w.scripts.list_semaphore_holders(NS, SEM, from, limit).await;
+                names(page.unwrap(), |entry| entry.lease_id)
+            }
+            Leases => {
+                let page = w.scripts.list_leases(NS, "", from, limit).await;
+                names(page.unwrap(), |entry| entry.lease_id)
+            }
+            OfProcess => {
+                let page = w.scripts.list_leases(NS, "p", from, limit).await;
+                names(page.unwrap(), |entry| entry.lease_id)
+            }
+        };
+        w.check().await;
+        page
+    }
+
+    /// All pages, from the first on.
+    async fn forward(self, w: &World, limit: i64) -> Vec<PageReply<String>> {
+        let mut pages = vec![self.page(w, &From::Start, limit).await];
+        while let Some(after) = pages.last().unwrap().after.clone() {
+            pages.push(self.page(w, &From::After(after), limit).await);
+        }
+        pages
+    }
+}
+
+fn entries(pages: &[PageReply<String>]) -> Vec<String> {
+    pages.iter().flat_map(|page| page.entries.clone()).collect()
+}
+
+#[tokio::test]
+async fn pages_show_every_entry_once_and_in_order_both_ways() {
+    for list in ALL {
+        let (w, all) = list.of(23).await;
+        let total = i64::try_from(all.len()).unwrap();
+        for limit in [1, 7, total - 1, total, total + 1, 250] {
+            let pages = list.forward(&w, limit).await;
+            assert_eq!(entries(&pages), all, "{list:?} by {limit}");
+            let full = |page: &PageReply<String>| page.entries.len() as i64 == limit;
+            assert!(pages[..pages.len() - 1].iter().all(full), "{list:?} by {limit}");
+            assert!(pages[0].before.is_none());
+            for pair in pages.windows(2) {
+                let before = From::Before(pair[1].before.clone().unwrap());
+                let page = list.page(&w, &before, limit).await;
+                assert_eq!(page.entries, pair[0].entries, "{list:?} by {limit}, back");
+                assert_eq!((&page.before, &page.after), (&pair[0].before, &pair[0].after));
+            }
+        }
+        w.end().await;
+    }
+}
+
+#[tokio::test]
+async fn entries_of_one_score_are_paged_by_name() {
+    // 300 at one instant, or of score 0.
+    for list in ALL {
+        let (w, all) = list.of(300).await;
+        let pages = list.forward(&w, 100).await;
+        assert_eq!(entries(&pages), all, "{list:?}");
+        let last = pages.last().unwrap().before.clone().unwrap();
+        let page = list.page(&w, &From::Before(last), 250).await;
+        let end = all.len() - pages.last().unwrap().entries.len();
+        assert_eq!(page.entries, all[end - 250..end], "{list:?}");
+        w.end().await;
+    }
+}
+
+#[tokio::test]
+async fn entries_of_different_times_are_paged_by_time() {
+    for list in [Holders, Leases, OfProcess] {
+        let w = World::of(1_000_000).await;
+        let mut all = Vec::new();
+        for number in (0..9).rev() {
+            all.push(list.add(&w, &format!("e{number}")).await);
+            w.advance(1).await;
+        }
+        for limit in [1, 2, 4, 9] {
+            let pages = list.forward(&w, limit).await;
+            let listed = entries(&pages);
+            let listed: Vec<_> = listed.iter().filter(|entry| all.contains(entry)).collect();
+            assert_eq!(listed, all.iter().collect::<Vec<_>>(), "{list:?} by {limit}");
+        }
+        w.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_page_goes_on_where_the_boundary_stood_though_it_is_gone() {
+    for list in ALL {
+        let (w, all) = list.of(12).await;
+        let first = list.page(&w, &From::Start, 4).await;
+        let after = first.after.clone().unwrap();
+        let second = list.page(&w, &From::After(after.clone()), 4).await;
+        let before = second.before.clone().unwrap();
+        assert_eq!(second.entries, all[4..8]);
+        list.remove(&w, &all[3]).await;
+        list.remove(&w, &all[4]).await;
+        let forward = list.page(&w, &From::After(after), 4).await;
+        assert_eq!(forward.entries, all[5..9], "{list:?}");
+        let back = list.page(&w, &From::Before(before), 4).await;
+        assert_eq!(back.entries, all[..3], "{list:?}");
+        assert_eq!(back.before, None);
+        let on = list.page(&w, &From::After(back.after.unwrap()), 4).await;
+        assert_eq!(on.entries, all[5..9], "{list:?}");
+        w.end().await;
+    }
+}
+
+#[tokio::test]
+async fn entries_that_come_and_go_hide_and_repeat_no_other() {
+    for list in [Namespaces, Semaphores, Holders, Leases] {
+        let (w, all) = list.of(10).await;
+        let first = list.page(&w, &From::Start, 5).await;
+        list.remove(&w, &all[0]).await;
+        list.remove(&w, &all[7]).await;
+        // Before the boundary, and at the very place of one that is gone.
+        list.add(&w, "e0000").await;
+        list.add(&w, "e007").await;
+        let second = list.page(&w, &From::After(first.after.unwrap()), 250).await;
+        assert!(second.entries.iter().all(|entry| !first.entries.contains(entry)), "{list:?}");
+        for entry in &all[5..10] {
+            assert!(second.entries.contains(entry), "{list:?}: {entry}");
+        }
+        w.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_list_whose_rest_is_gone_ends_with_an_empty_page() {
+    for list in ALL {
+        let (w, all) = list.of(6).await;
+        let first = list.page(&w, &From::Start, 3).await;
+        for entry in all[3..].iter().filter(|entry| *entry != NS) {
+            list.remove(&w, entry).await;
+        }
+        let rest = list.page(&w, &From::After(first.after.unwrap()), 3).await;
+        assert!(rest.entries.iter().all(|entry| entry == NS), "{list:?}: {rest:?}");
+        assert_eq!(rest.after, None);
+        let far = From::After(Edge(1 << 60, "zzz".to_owned()));
+        assert!(list.page(&w, &far, 3).await.entries.is_empty());
+        let none = From::Before(Edge(-1, String::new()));
+        assert!(list.page(&w, &none, 3).await.entries.is_empty());
+        w.end().await;
+    }
+}
+
+#[tokio::test]
+async fn an_empty_list_is_one_empty_page() {
+    let w = World::of(1).await;
+    for list in [Holders, Leases, OfProcess] {
+        for from in [From::Start, From::After(Edge(7, "m".to_owned()))] {
+            let page = list.page(&w, &from, 9).await;
+            assert!(page.entries.is_empty());
+            assert_eq!((page.before, page.after), (None, None));
+        }
+    }
+    w.end().await;
+}
+
+#[tokio::test]
+async fn neither_holders_nor_leases_that_have_expired_are_listed() {
+    let (w, all) = Holders.of(4).await;
+    w.scripts.refresh_lease(NS, &all[1], DAY * 2).await.unwrap();
+    w.advance(86_400).await;
+    assert_eq!(Holders.page(&w, &From::Start, 9).await.entries, all[1..2]);
+    assert_eq!(Leases.page(&w, &From::Start, 9).await.entries, all[1..2]);
+    w.end().await;
+}
+
+/// Asks for a page of one through the client.
+async fn ask(client: &Client, list: List, which: &str, token: &str) -> Result<String, Error> {
+    let (namespace_name, pagination_token) = (NS.to_owned(), token.to_owned());
+    let page = match list {
+        Namespaces => {
+            let request = ListNamespacesRequest { limit: 1, pagination_token };
+            client.list_namespaces(request).await?.page
+        }
+        Semaphores => {
+            let request = ListSemaphoresRequest {
+                namespace_name: which.to_owned(),
+                limit: 1,
+                pagination_token,
+            };
+            client.list_semaphores(request).await?.page
+        }
+        Holders => {
+            let request = ListSemaphoreHoldersRequest {
+                namespace_name,
+                semaphore_name: which.to_owned(),
+                limit: 1,
+                pagination_token,
+            };
+            client.list_semaphore_holders(request).await?.page
+        }
+        Leases | OfProcess => {
+            let request = ListSemaphoreLeasesRequest {
+                namespace_name,
+                process_id: which.to_owned(),
+                limit: 1,
+                pagination_token,
+            };
+            client.list_semaphore_leases(request).await?.page
+        }
+    };
+    Ok(page.next_pagination_token)
+}
+
+#[tokio::test]
+async fn a_token_is_good_for_its_own_list_alone() {
+    let (w, _) = Holders.of(3).await;
+    w.semaphore("t", 9).await;
+    w.scripts.create_namespace("other", "other", "", &Metadata::new()).await.unwrap();
+    Semaphores.add(&w, "u").await;
+    let client = w.redis.client_on_test_clock().await;
+    // Each has more than a page of one, but the three at the end.
+    let lists = [
+        (Namespaces, ""),
+        (Semaphores, NS),
+        (Holders, SEM),
+        (Leases, ""),
+        (OfProcess, "p"),
+        (Semaphores, "other"),
+        (Holders, "t"),
+        (OfProcess, "q"),
+    ];
+    for (index, (list, which)) in lists[..5].iter().enumerate() {
+        let token = ask(&client, *list, which, "").await.unwrap();
+        assert_ne!(token, "", "{list:?}");
+        for (other, (another, which)) in lists.iter().enumerate() {
+            let reply = ask(&client, *another, which, &token).await;
+            if other == index {
+                reply.unwrap();
+                continue;
+            }
+            let field = "pagination_token";
+            let refused = matches!(&reply, Err(Error::InvalidField { field: f, .. }) if *f == field);
+            assert!(refused, "a token of {list:?} for {another:?} {which}: {reply:?}");
+        }
+    }
+    for broken in ["x", "%", "e30", "=", "bnVsbA", &"A".repeat(5_000)] {
+        let reply = ask(&client, Leases, "", broken).await;
+        assert!(matches!(reply, Err(Error::InvalidField { .. })), "{broken}: {reply:?}");
+    }
+    w.end().await;
+}

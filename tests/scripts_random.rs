@@ -1,0 +1,246 @@
+//! Whatever is done in whatever order, the keys keep the rules of `support::world::consistent`.
+//!
+//! The walks are the same in every run. `GRACKLE_RANDOM_WALKS=<first>-<last>` takes others.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::time::Duration;
+
+use grackle_client::Error;
+use grackle_client::scripts::{Call, Outcome, Wanted};
+use grackle_client::types::Metadata;
+use support::world::{NS, Node, SEM, World, lease_id, wanted};
+
+const STEPS: usize = 250;
+const LEASES: [&str; 5] = ["a", "b", "c", "d", "e"];
+const SEMAPHORES: [&str; 2] = [SEM, "t"];
+
+/// Numbers that look random (xorshift64*).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let high = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33;
+        usize::try_from(high).unwrap() % bound
+    }
+
+    fn seconds(&mut self) -> Duration {
+        Duration::from_secs([0, 1, 5, 16, 60][self.below(5)])
+    }
+
+    fn of<T: Clone>(&mut self, these: &[T]) -> T {
+        these[self.below(these.len())].clone()
+    }
+}
+
+struct Walk {
+    world: World,
+    dice: Dice,
+    nodes: Vec<Node>,
+    calls: Vec<Call>,
+    done: Vec<String>,
+}
+
+impl Walk {
+    async fn begin(seed: u64) -> Self {
+        let world = World::new().await;
+        for name in SEMAPHORES {
+            world.semaphore(name, 4).await;
+        }
+        world.leases(&LEASES.join(" ")).await;
+        let mut nodes = Vec::new();
+        for id in ["k", "m", "n"] {
+            nodes.push(world.node(id).await);
+        }
+        let dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        Self { world, dice, nodes, calls: Vec::new(), done: Vec::new() }
+    }
+
+    async fn step(&mut self) {
+        match self.dice.below(20) {
+            0..=5 => self.ask_anew().await,
+            6 => self.ask_again().await,
+            7 => self.give_up().await,
+            8 | 9 => self.cancel().await,
+            10 => self.set_aside().await,
+            11 => self.resume().await,
+            12 | 13 => self.release().await,
+            14 => self.sweep().await,
+            15 => self.set_permits().await,
+            16 => self.live_or_die().await,
+            17 => self.renew_lease().await,
+            18 => self.delete_and_create().await,
+            _ => self.wait().await,
+        }
+        self.world.check().await;
+    }
+
+    fn note(&mut self, what: String) {
+        self.done.push(what);
+    }
+
+    fn any_call(&mut self) -> Option<Call> {
+        // Mostly one of the latest.
+        let latest = &self.calls[self.calls.len().saturating_sub(8)..];
+        (!latest.is_empty()).then(|| self.dice.of(latest))
+    }
+
+    async fn ask_anew(&mut self) {
+        let (node, semaphore) = (self.dice.below(3), self.dice.of(&SEMAPHORES));
+        let call = self.nodes[node].call_on(semaphore, self.dice.of(&LEASES));
+        self.calls.push(call.clone());
+        self.ask(call).await;
+    }
+
+    async fn ask_again(&mut self) {
+        if let Some(call) = self.any_call() {
+            self.ask(call).await;
+        }
+    }
+
+    async fn ask(&mut self, call: Call) {
+        let weight = 1 + self.dice.below(5) as i64;
+        let (timeout, listening) = (self.dice.seconds(), self.dice.below(5) > 0);
+        self.note(format!("acquire {call:?} {weight} {timeout:?} {listening}"));
+        let wanted = Wanted { timeout, listening, ..wanted(weight) };
+        known(self.world.scripts.acquire(NS, &call, wanted).await);
+    }
+
+    async fn give_up(&mut self) {
+        let Some(call) = self.any_call() else { return };
+        self.note(format!("give_up {call:?}"));
+        if let Some(reply) = known(self.world.scripts.give_up(NS, &call).await) {
+            assert!([Outcome::Acquired, Outcome::TimedOut].contains(&reply.outcome), "{reply:?}");
+        }
+    }
+
+    async fn cancel(&mut self) {
+        let Some(call) = self.any_call() else { return };
+        self.note(format!("cancel {call:?}"));
+        self.world.scripts.cancel(NS, &call).await.unwrap();
+    }
+
+    async fn set_aside(&mut self) {
+        let (Some(one), Some(other)) = (self.any_call(), self.any_call()) else { return };
+        let (keep, undo) = (self.dice.seconds(), self.dice.below(2) == 0);
+        self.note(format!("set_aside {undo} {keep:?} {one:?} {other:?}"));
+        self.world.scripts.set_aside(NS, undo, &[(one, keep), (other, keep)]).await.unwrap();
+    }
+
+    async fn resume(&mut self) {
+        let (Some(one), Some(other)) = (self.any_call(), self.any_call()) else { return };
+        self.note(format!("resume {one:?} {other:?}"));
+        self.world.scripts.resume(NS, &[one, other]).await.unwrap();
+    }
+
+    async fn release(&mut self) {
+        let (name, lease) = (self.dice.of(&SEMAPHORES), lease_id(self.dice.of(&LEASES)));
+        self.note(format!("release {name} {lease}"));
+        known(self.world.scripts.release(NS, name, &lease).await);
+    }
+
+    async fn sweep(&mut self) {
+        let node = self.dice.below(3);
+        self.note(format!("sweep {}", self.nodes[node].id));
+        self.world.scripts.sweep(NS, &self.nodes[node].id).await.unwrap();
+    }
+
+    async fn set_permits(&mut self) {
+        let (permits, none) = (1 + self.dice.below(6) as i64, Metadata::new());
+        let name = self.dice.of(&SEMAPHORES);
+        let version = self.world.state().await.number(name, "version");
+        self.note(format!("update {name} to {permits}"));
+        let request = format!("update {version}");
+        let scripts = &self.world.scripts;
+        known(scripts.update_semaphore(&request, NS, name, version, permits, "", &none).await);
+    }
+
+    async fn live_or_die(&mut self) {
+        let (node, dies) = (self.dice.below(3), self.dice.below(2) == 0);
+        self.note(format!("{} dies: {dies}", self.nodes[node].id));
+        if dies {
+            self.nodes[node].dies().await;
+        } else {
+            self.nodes[node].returns().await;
+        }
+    }
+
+    async fn renew_lease(&mut self) {
+        let (lease, none) = (lease_id(self.dice.of(&LEASES)), Metadata::new());
+        let (ttl, revoke) = (self.dice.seconds() + Duration::from_secs(1), self.dice.below(3) == 0);
+        self.note(format!("lease {lease} for {ttl:?} {revoke}"));
+        let scripts = &self.world.scripts;
+        if revoke {
+            known(scripts.revoke_lease(NS, &lease).await);
+        }
+        scripts.create_lease(NS, &lease, "p", ttl, &none).await.unwrap();
+        self.world.check().await;
+        self.world.scripts.refresh_lease(NS, &lease, ttl * 2).await.unwrap();
+    }
+
+    async fn delete_and_create(&mut self) {
+        if self.dice.below(3) > 0 {
+            return;
+        }
+        let (name, none) = (self.dice.of(&SEMAPHORES), Metadata::new());
+        self.note(format!("delete and create {name}"));
+        self.world.scripts.delete_semaphore(NS, name).await.unwrap();
+        self.world.check().await;
+        let request = format!("made {}", self.done.len());
+        let made = self.world.scripts.create_semaphore(&request, NS, name, 4, "", &none).await;
+        made.unwrap();
+    }
+
+    async fn wait(&mut self) {
+        let by = self.dice.seconds();
+        self.note(format!("{by:?} later"));
+        self.world.clock.advance(by).await;
+    }
+}
+
+/// Some errors are what is to come of it.
+fn known<T>(reply: Result<T, Error>) -> Option<T> {
+    match reply {
+        Ok(reply) => Some(reply),
+        Err(
+            Error::LeaseNotFound | Error::WeightExceedsPermits | Error::PermitsBelowActiveHolds,
+        ) => None,
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+/// Prints what was done if it ends with a panic.
+impl Drop for Walk {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let from = self.done.len().saturating_sub(60);
+            eprintln!("…\n{}", self.done[from..].join("\n"));
+        }
+    }
+}
+
+fn seeds() -> std::ops::RangeInclusive<u64> {
+    let given = std::env::var("GRACKLE_RANDOM_WALKS").unwrap_or_else(|_| "1-24".to_owned());
+    let (first, last) = given.split_once('-').unwrap();
+    first.parse().unwrap()..=last.parse().unwrap()
+}
+
+#[tokio::test]
+async fn the_keys_agree_after_every_step_of_a_random_walk() {
+    for seed in seeds() {
+        eprintln!("walk {seed}");
+        let mut walk = Walk::begin(seed).await;
+        for _ in 0..STEPS {
+            walk.step().await;
+        }
+        for call in walk.calls.clone() {
+            walk.world.cancel(&call).await;
+        }
+        assert!(walk.world.state().await.waits(SEM).is_empty());
+        walk.world.end().await;
+    }
+}
