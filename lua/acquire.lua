@@ -61,7 +61,7 @@ if known then
   -- The same call again: what it and any later one asked for stands.
   weight, metadata = w.weight, w.metadata
 elseif weight > s.permits then
-  return fail(TOO_HEAVY)
+  return e.fail(TOO_HEAVY)
 end
 touch(s)
 
@@ -77,12 +77,13 @@ if not fits and timeout == 0 then
 end
 
 if not w then
+  read_queue(s)
   if not old and redis.call('HLEN', key) - LEASE_FIELDS >= max_holds then
-    return fail('LIMIT max_holds_per_lease')
+    return e.fail('LIMIT max_holds_per_lease')
   elseif fits and not old and s.active_holders_count >= max_holders then
-    return fail('LIMIT max_holders')
+    return e.fail('LIMIT max_holders')
   elseif not fits and redis.call('ZCARD', s.key .. ':weights') >= max_waiters then
-    return fail('LIMIT max_waiters')
+    return e.fail('LIMIT max_waiters')
   end
   w = { place = s.next_place - (old and e.GROWING or 0), queued_at = now, calls = {} }
 end

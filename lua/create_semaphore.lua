@@ -28,8 +28,8 @@ end
 -- A deletion that was cut short may have left holders and waiters of the name.
 if not purge(name, NO_SEMAPHORE) then return AGAIN end
 redis.call('HSET', key, 'permits', permits, 'active_holds', 0, 'active_holders_count', 0,
-  'waiting_count', 0, 'waiting_weight', 0, 'waiting_carry', 0, 'fencing_token', 0, 'next_place', 0, 'version', 1,
-  'created_at', int(now), 'updated_at', int(now), 'last_activity_at', int(now),
-  'description', description, 'metadata', metadata, 'request', request)
+  'waiting_count', 0, 'waiting_weight', 0, 'waiting_carry', 0, 'next_place', 0,
+  'fencing_token', 0, 'last_activity_at', int(now),
+  'about', about_json(1, ns(now), description, metadata), 'request', request)
 redis.call('ZADD', semaphores, 0, name)
 return answer('ok', semaphore(name))

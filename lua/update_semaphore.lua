@@ -21,16 +21,14 @@ if not sweep() then return AGAIN end
 local s = semaphore(name)
 if not s then return redis.error_reply(NO_SEMAPHORE) end
 if redis.call('HGET', s.key, 'request') == request then return answer('ok', s) end
-local version = tonumber(s.version)
+local version, created_at = version_and_creation(s.about)
 if version ~= expected_version then return redis.error_reply('MISMATCH version mismatch') end
 if permits < s.active_holds then
   return redis.error_reply('HELD permits less than the active holds')
 end
 
-redis.call('HSET', s.key, 'permits', int(permits), 'description', description, 'metadata', metadata,
-  'version', int(version + 1), 'updated_at', int(now), 'request', request)
-s.permits, s.description, s.metadata = permits, description, metadata
-s.version, s.updated_at = int(version + 1), int(now)
+s.permits, s.about = permits, about_json(version + 1, created_at, description, metadata)
+redis.call('HSET', s.key, 'permits', int(permits), 'about', s.about, 'request', request)
 refuse(s)
 touched[name] = true
 settle()

@@ -228,7 +228,18 @@ async fn a_process_may_call_itself_anything() {
     let w = World::of(1).await;
     let n = w.node("n").await;
     let long = "x".repeat(10_000);
-    let names = ["{", "}", "{}", "a:b:c", "host-123/pid-4567", "\n\r\t\0", "\"quote\"", "né 🐦", "%s", &long];
+    let names = [
+        "{",
+        "}",
+        "{}",
+        "a:b:c",
+        "host-123/pid-4567",
+        "\n\r\t\0",
+        "\"quote\"",
+        "né 🐦",
+        "%s",
+        &long,
+    ];
     for (index, process_id) in names.into_iter().enumerate() {
         let (short, none) = (format!("l{index}"), Metadata::new());
         let id = lease_id(&short);

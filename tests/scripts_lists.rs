@@ -158,7 +158,7 @@ async fn entries_of_one_score_are_paged_by_name() {
         let last = pages.last().unwrap().before.clone().unwrap();
         let page = list.page(&w, &From::Before(last), 250).await;
         let end = all.len() - pages.last().unwrap().entries.len();
-        assert_eq!(page.entries, all[end - 250..end], "{list:?}");
+        assert_eq!(page.entries, all[end.saturating_sub(250)..end], "{list:?}");
         w.end().await;
     }
 }
@@ -331,7 +331,8 @@ async fn a_token_is_good_for_its_own_list_alone() {
                 continue;
             }
             let field = "pagination_token";
-            let refused = matches!(&reply, Err(Error::InvalidField { field: f, .. }) if *f == field);
+            let refused =
+                matches!(&reply, Err(Error::InvalidField { field: f, .. }) if *f == field);
             assert!(refused, "a token of {list:?} for {another:?} {which}: {reply:?}");
         }
     }

@@ -152,7 +152,7 @@ impl Walk {
     async fn set_permits(&mut self) {
         let (permits, none) = (1 + self.dice.below(6) as i64, Metadata::new());
         let name = self.dice.of(&SEMAPHORES);
-        let version = self.world.state().await.number(name, "version");
+        let version = self.world.scripts.get_semaphore(NS, name).await.unwrap().version;
         self.note(format!("update {name} to {permits}"));
         let request = format!("update {version}");
         let scripts = &self.world.scripts;
@@ -224,7 +224,7 @@ impl Drop for Walk {
 }
 
 fn seeds() -> std::ops::RangeInclusive<u64> {
-    let given = std::env::var("GRACKLE_RANDOM_WALKS").unwrap_or_else(|_| "1-24".to_owned());
+    let given = std::env::var("GRACKLE_RANDOM_WALKS").unwrap_or_else(|_| "1-12".to_owned());
     let (first, last) = given.split_once('-').unwrap();
     first.parse().unwrap()..=last.parse().unwrap()
 }

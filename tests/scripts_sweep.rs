@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use grackle_client::scripts::{Call, Message, Outcome, Resumed, SweepReply, Wanted};
 use grackle_client::types::Metadata;
-use support::world::{BUDGET, DAY, Ear, MINUTE, NS, Node, SEM, World, granted, lease_id, told, wanted};
+use support::world::{
+    BUDGET, DAY, Ear, MINUTE, NS, Node, SEM, World, granted, lease_id, told, wanted,
+};
 
 const CROWD: usize = 1_200;
 
@@ -322,7 +324,7 @@ async fn a_sweep_that_comes_early_after_the_clock_went_back_does_nothing() {
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
     let call = n.call("b");
-    w.queue(&call, 1).await;
+    w.queue_with(&call, Wanted { timeout: MINUTE * 2, ..wanted(1) }).await;
     w.clock.set(w.clock.now().await - 20_000_000).await;
     let swept = w.sweep("n").await;
     assert_eq!((swept.sweep_in, swept.waiting), (15_000_000, 1));

@@ -3,11 +3,6 @@
 -- `was` the hold that this one replaced: for an answer that nobody waits for any more.
 local WAS_DEPTH = 4
 
-local function metadata_json(metadata)
-  if type(metadata) == 'table' then return cjson.encode(metadata) end
-  return metadata or ''
-end
-
 local function tickets_json(tickets)
   if #tickets == 0 then return '[]' end
   return '["' .. table.concat(tickets, '","') .. '"]'
@@ -29,8 +24,9 @@ local function hold_json(h)
   if h.place then
     text = text .. ',"place":' .. int(h.place) .. ',"queued_at":' .. int(h.queued_at)
   end
-  local metadata = metadata_json(h.metadata)
-  if metadata ~= '' then text = text .. ',"metadata":' .. metadata end
+  local metadata = h.metadata
+  if type(metadata) == 'table' then metadata = cjson.encode(metadata) end
+  if metadata and metadata ~= '' then text = text .. ',"metadata":' .. metadata end
   if h.settled then text = text .. ',"settled":true' end
   if h.was then text = text .. ',"was":' .. hold_json(h.was) end
   return text .. '}'

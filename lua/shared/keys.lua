@@ -1,15 +1,10 @@
--- Every key of a namespace; README.md says what each holds. They share KEYS[1]'s hash tag, so one
--- script may touch them all in a cluster too.
+-- The keys that every script needs; README.md says what each holds. They share KEYS[1]'s hash tag,
+-- so one script may touch them all in a cluster too.
 local namespace = KEYS[1]
-local semaphores = namespace .. ':semaphores'
-local leases, created = namespace .. ':leases', namespace .. ':leases:created'
-local due = namespace .. ':due'
+local leases = namespace .. ':leases'
 
 local function semaphore_key(name) return namespace .. ':semaphore:' .. name end
 local function lease_key(lease_id) return namespace .. ':lease:' .. lease_id end
-local function process_key(process_id) return namespace .. ':process:' .. process_id end
--- The calls that wait through a node; the node listens on the channel of the same name.
-local function node_key(node) return namespace .. ':node:' .. node end
 
 local AGAIN = '{"result":"again"}'
 local NO_NAMESPACE = 'NOTFOUND namespace not found'

@@ -7,24 +7,22 @@ local function semaphore(name)
   if s ~= nil then return s end
   local key = semaphore_key(name)
   local f = redis.call('HMGET', key, 'permits', 'active_holds', 'active_holders_count',
-    'waiting_count', 'waiting_weight', 'fencing_token', 'next_place', 'version',
-    'created_at', 'updated_at', 'last_activity_at', 'description', 'metadata', 'waiting_carry')
+    'waiting_count', 'fencing_token', 'last_activity_at', 'about')
   s = f[1] and {
-    name = name, key = key,
-    permits = tonumber(f[1]), active_holds = tonumber(f[2]), active_holders_count = tonumber(f[3]),
-    waiting_count = tonumber(f[4]), waiting_weight = tonumber(f[5]),
-    fencing_token = tonumber(f[6]), next_place = tonumber(f[7]), version = f[8],
-    created_at = f[9], updated_at = f[10], last_activity_at = f[11],
-    description = f[12], metadata = f[13], waiting_carry = tonumber(f[14]),
+    name = name, key = key, permits = tonumber(f[1]), active_holds = tonumber(f[2]),
+    active_holders_count = tonumber(f[3]), waiting_count = tonumber(f[4]),
+    fencing_token = tonumber(f[5]), last_activity_at = f[6], about = f[7],
   }
   loaded[name] = s
   return s
 end
 
--- Stands in for a semaphore that is deleted while its holders and waiters are cleared away.
-local function gone(name)
-  return { name = name, key = semaphore_key(name), gone = true, active_holds = 0,
-    active_holders_count = 0, waiting_count = 0, waiting_weight = 0, waiting_carry = 0 }
+-- What is of interest only where somebody waits.
+local function read_queue(s)
+  if s.next_place then return end
+  local f = redis.call('HMGET', s.key, 'waiting_weight', 'waiting_carry', 'next_place')
+  s.waiting_weight, s.waiting_carry = tonumber(f[1]), tonumber(f[2])
+  s.next_place = tonumber(f[3])
 end
 
 local function save()
@@ -47,29 +45,22 @@ local function save()
   end
 end
 
--- An error after something has changed: the semaphores are written all the same.
-local function fail(text)
-  save()
-  return redis.error_reply(text)
-end
-
 local function touch(s)
   s.last_activity_at, s.active = int(now), true
 end
 
--- Names need no escaping: see the ranges of fields in README.md's key schema.
+-- Names need no escaping: 1–128 of A-Z a-z 0-9 _ -; `about` is JSON already.
 local SEMAPHORE_JSON = '{"name":"%s","permits":%d,"active_holds":%d,"active_holders_count":%d,'
-  .. '"waiting_count":%d,"waiting_weight":%d,"version":%s,"created_at":%s000,'
-  .. '"updated_at":%s000,"last_activity_at":%s000'
+  .. '"waiting_count":%d,"waiting_weight":%d,"last_activity_at":%s000,%s'
 
 local function semaphore_json(s)
-  local text = string.format(SEMAPHORE_JSON, s.name, s.permits, s.active_holds,
-    s.active_holders_count, s.waiting_count,
-    s.waiting_carry == 0 and s.waiting_weight or MAX_PERMITS, s.version, s.created_at,
-    s.updated_at, s.last_activity_at)
-  if s.description ~= '' then text = text .. ',"description":' .. cjson.encode(s.description) end
-  if s.metadata ~= '' then text = text .. ',"metadata":' .. s.metadata end
-  return text .. '}'
+  local waiting_weight = 0
+  if s.waiting_count > 0 then
+    read_queue(s)
+    waiting_weight = s.waiting_carry == 0 and s.waiting_weight or MAX_PERMITS
+  end
+  return string.format(SEMAPHORE_JSON, s.name, s.permits, s.active_holds, s.active_holders_count,
+    s.waiting_count, waiting_weight, s.last_activity_at, string.sub(s.about, 2))
 end
 
 local function answer(result, s)

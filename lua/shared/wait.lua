@@ -4,6 +4,18 @@
 local ALIVE_FOR = 15000000
 -- A node decides its own timeouts; one that has not a second after them is not there to do it.
 local SLACK = 1000000
+-- Stands in for a semaphore that is deleted while its holders and waiters are cleared away.
+local function gone(name)
+  return { name = name, key = semaphore_key(name), active_holds = 0, active_holders_count = 0,
+    waiting_count = 0, waiting_weight = 0, waiting_carry = 0, next_place = 0 }
+end
+
+-- An error after something has changed: the semaphores are written all the same.
+local function fail(text)
+  save()
+  return redis.error_reply(text)
+end
+
 -- A hold that grows stands before all who hold nothing: its place is that much smaller.
 local GROWING = 2 ^ 52
 local CARRY = 2 ^ 53
@@ -11,7 +23,8 @@ local CARRY = 2 ^ 53
 local function node_of(ticket) return string.match(ticket, '^([^:]+):') end
 
 local function wait_json(w)
-  local metadata = metadata_json(w.metadata)
+  local metadata = w.metadata or ''
+  if type(metadata) == 'table' then metadata = cjson.encode(metadata) end
   if metadata ~= '' then metadata = ',"metadata":' .. metadata end
   return '{"weight":' .. int(w.weight) .. ',"place":' .. int(w.place)
     .. ',"queued_at":' .. int(w.queued_at)
@@ -40,6 +53,7 @@ end
 
 -- A sum of weights may pass what a double holds exactly: 2^53 of it are one of waiting_carry.
 local function count(s, w)
+  read_queue(s)
   s.waiting_count, s.queue_changed = s.waiting_count + 1, true
   if s.waiting_weight < CARRY - w.weight then
     s.waiting_weight = s.waiting_weight + w.weight
@@ -50,6 +64,7 @@ local function count(s, w)
 end
 
 local function uncount(s, w)
+  read_queue(s)
   s.waiting_count, s.queue_changed = s.waiting_count - 1, true
   if s.waiting_weight >= w.weight then
     s.waiting_weight = s.waiting_weight - w.weight

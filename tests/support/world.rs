@@ -158,7 +158,7 @@ impl World {
 
     /// Replaces the permits of the semaphore, whatever its version.
     pub(crate) async fn set_permits(&self, permits: i64) -> Result<Semaphore, Error> {
-        let version = self.state().await.number(SEM, "version");
+        let version = self.get().await.version;
         let (request, none) = (format!("update-{version}"), Metadata::new());
         let update = self.scripts.update_semaphore(&request, NS, SEM, version, permits, "", &none);
         let updated = update.await;
