@@ -90,7 +90,8 @@ async fn five_thousand_names_waited_for_at_once_use_the_same_two_connections() {
     for index in 0..names {
         let name = format!("n{index}");
         space.semaphore(&name, 1).await;
-        space.acquire_on(&name, &holder, 1, 0).await.unwrap();
+        let held = space.acquire_on(&name, &holder, 1, 0).await.unwrap();
+        assert_eq!(held.outcome, AcquireOutcome::Acquired);
         let (space, lease) = (space.clone(), space.lease().await);
         waiters.push(tokio::spawn(async move { space.acquire_on(&name, &lease, 1, LONG).await }));
     }

@@ -63,7 +63,7 @@ impl<'a> Pending<'a> {
             self.ended = false;
             self.queued(reply.sweep_in, heard_by).await?;
             match self.listen(answered).await {
-                Some(Answer::Reply(reply)) => return self.settle(Ok(reply)),
+                Some(Answer::Reply(reply)) => return self.settle(Ok(*reply)),
                 Some(Answer::Failed(error)) => {
                     self.ended = true;
                     return Err(error);

@@ -124,7 +124,7 @@ impl Node {
     pub(crate) fn hear(&self, ticket: &str, reply: &AcquireReply) {
         let answer = match (reply.outcome, &reply.error) {
             (Outcome::Error, Some(text)) => Answer::Failed(Error::from_text(text)),
-            _ => Answer::Reply(reply.clone()),
+            _ => Answer::Reply(Box::new(reply.clone())),
         };
         self.waits.answer(ticket, answer);
     }

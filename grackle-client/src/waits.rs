@@ -17,7 +17,7 @@ pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// The end of its wait.
-    Reply(AcquireReply),
+    Reply(Box<AcquireReply>),
     /// Its end, by an error.
     Failed(Error),
     /// Redis knows nothing of it: ask again.
@@ -135,7 +135,9 @@ impl Waits {
             _ => self.state().calls.remove(ticket).and_then(|w| w.answer),
         };
         // The call may have ended meanwhile; then nobody waits for this.
-        let _ = waiting.map(|sender| sender.send(answer));
+        if let Some(sender) = waiting {
+            let _ = sender.send(answer);
+        }
     }
 
     /// How many calls stand in Redis for a namespace.

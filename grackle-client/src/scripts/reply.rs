@@ -70,6 +70,7 @@ pub struct PageReply<T> {
 /// One message on a node's channel.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "it is read and gone; most are answers")]
 pub enum Message {
     /// These calls are answered.
     Answer { calls: Vec<String>, answer: AcquireReply },
