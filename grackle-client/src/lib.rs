@@ -7,6 +7,10 @@
 //! `node` what the calls of one client share; `waits` maps those that wait, `wakeup` hears their
 //! answers, `patrol` sweeps what expires. `scripts` runs the Lua files over the `lane`.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod acquire;
 mod client;
 mod config;
