@@ -41,6 +41,7 @@ local function wait_again(s, lease_id, hold, calls, w)
   if #calls == 0 or not hold.place then return end
   if w then
     for _, call in ipairs(calls) do table.insert(w.calls, call) end
+    w.place = math.min(w.place, hold.place)
   else
     w = { weight = hold.weight, metadata = hold.metadata, place = hold.place,
       queued_at = hold.queued_at, calls = calls }
