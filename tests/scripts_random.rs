@@ -1,16 +1,19 @@
-//! Whatever is done in whatever order, the keys keep the rules of `support::world::consistent`.
+//! Whatever is done in whatever order, the keys keep the rules of `support::world::consistent`, no
+//! waiter is overtaken, and holds are there as long as those who were granted them rely on them, and
+//! no longer.
 //!
 //! The walks are the same in every run. `GRACKLE_RANDOM_WALKS=<first>-<last>` takes others.
 #![allow(clippy::unwrap_used)]
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use grackle_client::Error;
-use grackle_client::scripts::{Call, Outcome, Wanted};
+use grackle_client::scripts::{AcquireReply, Call, Outcome, Resumed, Wanted};
 use grackle_client::types::Metadata;
-use support::world::{NS, Node, SEM, World, lease_id, wanted};
+use support::world::{NS, Node, SEM, State, World, lease_id, wanted};
 
 const STEPS: usize = 250;
 const LEASES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -42,6 +45,10 @@ struct Walk {
     dice: Dice,
     nodes: Vec<Node>,
     calls: Vec<Call>,
+    /// Those that know of their grant, and have neither ended nor taken it back.
+    answered: Vec<Call>,
+    /// Those that nobody waits for any more.
+    cancelled: BTreeSet<String>,
     done: Vec<String>,
 }
 
@@ -57,10 +64,12 @@ impl Walk {
             nodes.push(world.node(id).await);
         }
         let dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        Self { world, dice, nodes, calls: Vec::new(), done: Vec::new() }
+        let (calls, answered, cancelled) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Self { world, dice, nodes, calls, answered, cancelled, done: Vec::new() }
     }
 
     async fn step(&mut self) {
+        let before = self.world.state().await;
         match self.dice.below(20) {
             0..=5 => self.ask_anew().await,
             6 => self.ask_again().await,
@@ -76,7 +85,56 @@ impl Walk {
             18 => self.delete_and_create().await,
             _ => self.wait().await,
         }
-        self.world.check().await;
+        let after = self.world.checked().await;
+        self.hear().await;
+        for name in SEMAPHORES {
+            overtakes_nobody(name, &before, &after);
+        }
+        self.rely(&after);
+    }
+
+    async fn hear(&mut self) {
+        for node in &mut self.nodes {
+            for message in node.heard().await {
+                let Some(tickets) = message.strip_prefix("Acquired ") else { continue };
+                for ticket in tickets.split(' ') {
+                    let call = self.calls.iter().find(|call| call.ticket == ticket).unwrap();
+                    self.answered.push(call.clone());
+                }
+            }
+        }
+    }
+
+    /// Whoever was answered holds; whoever has left is not there any more.
+    fn rely(&mut self, state: &State) {
+        let leases: BTreeSet<_> = state.leases().map(|(lease, _)| lease).collect();
+        self.answered.retain(|call| {
+            leases.contains(call.lease_id.as_str()) && !self.cancelled.contains(&call.ticket)
+        });
+        for call in &self.answered {
+            let holds = state.holds(&call.semaphore).contains_key(call.lease_id.as_str());
+            assert!(holds, "{call:?} was granted and holds nothing");
+        }
+        for (lease, fields) in state.leases() {
+            for text in fields.values() {
+                let known = |ticket: &&String| text.contains(&format!("\"{ticket}\""));
+                let left = self.cancelled.iter().find(known);
+                assert!(left.is_none(), "{lease} knows {left:?}: {text}");
+            }
+        }
+    }
+
+    fn answer(&mut self, call: Call, reply: Option<AcquireReply>) {
+        if reply.is_some_and(|reply| reply.outcome == Outcome::Acquired) {
+            self.answered.push(call);
+        }
+    }
+
+    /// What was answered of this semaphore, to that lease or to any, is over.
+    fn forget(&mut self, semaphore: &str, lease: Option<&str>) {
+        self.answered.retain(|call| {
+            call.semaphore != semaphore || lease.is_some_and(|lease| call.lease_id != lease)
+        });
     }
 
     fn note(&mut self, what: String) {
@@ -107,40 +165,61 @@ impl Walk {
         let (timeout, listening) = (self.dice.seconds(), self.dice.below(5) > 0);
         self.note(format!("acquire {call:?} {weight} {timeout:?} {listening}"));
         let wanted = Wanted { timeout, listening, ..wanted(weight) };
-        known(self.world.scripts.acquire(NS, &call, wanted).await);
+        self.cancelled.remove(&call.ticket);
+        let reply = known(self.world.scripts.acquire(NS, &call, wanted).await);
+        self.answer(call, reply);
     }
 
     async fn give_up(&mut self) {
         let Some(call) = self.any_call() else { return };
         self.note(format!("give_up {call:?}"));
-        if let Some(reply) = known(self.world.scripts.give_up(NS, &call).await) {
-            assert!([Outcome::Acquired, Outcome::TimedOut].contains(&reply.outcome), "{reply:?}");
-        }
+        let reply = known(self.world.scripts.give_up(NS, &call).await);
+        self.answer(call, reply);
     }
 
     async fn cancel(&mut self) {
         let Some(call) = self.any_call() else { return };
         self.note(format!("cancel {call:?}"));
         self.world.scripts.cancel(NS, &call).await.unwrap();
+        self.cancelled.insert(call.ticket);
     }
 
     async fn set_aside(&mut self) {
         let (Some(one), Some(other)) = (self.any_call(), self.any_call()) else { return };
         let (keep, undo) = (self.dice.seconds(), self.dice.below(2) == 0);
         self.note(format!("set_aside {undo} {keep:?} {one:?} {other:?}"));
-        self.world.scripts.set_aside(NS, undo, &[(one, keep), (other, keep)]).await.unwrap();
+        let calls = [(one, keep), (other, keep)];
+        let replies = self.world.scripts.set_aside(NS, undo, &calls).await.unwrap();
+        for ((call, _), reply) in calls.into_iter().zip(replies) {
+            match reply {
+                Resumed::Answered(reply) => self.answer(call, Some(reply)),
+                _ => self.answered.retain(|answered| *answered != call),
+            }
+        }
     }
 
     async fn resume(&mut self) {
         let (Some(one), Some(other)) = (self.any_call(), self.any_call()) else { return };
         self.note(format!("resume {one:?} {other:?}"));
-        self.world.scripts.resume(NS, &[one, other]).await.unwrap();
+        let calls = [one, other];
+        let (_, replies) = self.world.scripts.resume(NS, &calls).await.unwrap();
+        for (call, reply) in calls.into_iter().zip(replies) {
+            if let Resumed::Answered(reply) = reply {
+                self.answer(call, Some(reply));
+            }
+        }
     }
 
     async fn release(&mut self) {
         let (name, lease) = (self.dice.of(&SEMAPHORES), lease_id(self.dice.of(&LEASES)));
         self.note(format!("release {name} {lease}"));
+        self.forget(name, Some(&lease));
         known(self.world.scripts.release(NS, name, &lease).await);
+        // What it swept first may have granted what it released then.
+        self.hear().await;
+        if !self.world.state().await.holds(name).contains_key(lease.as_str()) {
+            self.forget(name, Some(&lease));
+        }
     }
 
     async fn sweep(&mut self) {
@@ -176,6 +255,12 @@ impl Walk {
         let scripts = &self.world.scripts;
         if revoke {
             known(scripts.revoke_lease(NS, &lease).await);
+            self.answered.retain(|call| call.lease_id != lease);
+        }
+        // What has expired ends here before it is made anew.
+        let (state, now) = (self.world.state().await, self.world.clock.now().await);
+        if state.zset(":leases").iter().any(|(id, at)| *id == lease && *at <= now) {
+            self.answered.retain(|call| call.lease_id != lease);
         }
         scripts.create_lease(NS, &lease, "p", ttl, &none).await.unwrap();
         self.world.check().await;
@@ -189,6 +274,7 @@ impl Walk {
         let (name, none) = (self.dice.of(&SEMAPHORES), Metadata::new());
         self.note(format!("delete and create {name}"));
         self.world.scripts.delete_semaphore(NS, name).await.unwrap();
+        self.forget(name, None);
         self.world.check().await;
         let request = format!("made {}", self.done.len());
         let made = self.world.scripts.create_semaphore(&request, NS, name, 4, "", &none).await;
@@ -196,9 +282,33 @@ impl Walk {
     }
 
     async fn wait(&mut self) {
+        if self.dice.below(12) == 0 {
+            self.note("20 s back".to_owned());
+            self.world.clock.set(self.world.clock.now().await - 20_000_000).await;
+            return;
+        }
         let by = self.dice.seconds();
         self.note(format!("{by:?} later"));
         self.world.clock.advance(by).await;
+    }
+}
+
+/// Whoever was admitted from the queue stood before all who still stand in it.
+fn overtakes_nobody(name: &str, before: &State, after: &State) {
+    let list = |state: &State| state.zset(&format!(":semaphore:{name}:queue")).to_vec();
+    let (holds, still) = (after.holds(name), list(after));
+    let queue = list(before);
+    let admitted = queue.iter().rposition(|(lease, place)| {
+        let hold = holds.get(lease.as_str());
+        hold.is_some_and(|hold| hold.place == Some(*place))
+            && !still.contains(&(lease.clone(), *place))
+    });
+    for passed in &queue[..admitted.unwrap_or(0)] {
+        assert!(
+            !still.contains(passed),
+            "{name}: {passed:?} was passed by {:?}",
+            queue[admitted.unwrap()]
+        );
     }
 }
 

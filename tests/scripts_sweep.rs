@@ -1,49 +1,13 @@
-//! sweep, and crowds: whatever is due or freed, one script does a bounded part of it, and the next
-//! scripts the rest.
+//! sweep, and the sweeping of every script that reads or takes permits.
 #![allow(clippy::unwrap_used)]
 
 mod support;
 
 use std::time::Duration;
 
-use grackle_client::scripts::{Call, Message, Outcome, Resumed, SweepReply, Wanted};
+use grackle_client::scripts::{Call, From, Resumed, SweepReply, Wanted};
 use grackle_client::types::Metadata;
-use support::world::{
-    BUDGET, DAY, Ear, MINUTE, NS, Node, SEM, World, granted, lease_id, told, wanted,
-};
-
-const CROWD: usize = 1_200;
-
-/// Leases c0, c1, … that live so long.
-async fn crowd(w: &World, ttl: Duration) -> Vec<String> {
-    let names: Vec<_> = (0..CROWD).map(|number| format!("c{number}")).collect();
-    for name in &names {
-        w.scripts.create_lease(NS, &lease_id(name), "p", ttl, &Metadata::new()).await.unwrap();
-    }
-    names
-}
-
-/// One call of each lease, which waits for an hour.
-async fn all_wait(w: &World, node: &Node, leases: &[String], weight: i64) -> Vec<Call> {
-    let calls: Vec<_> = leases.iter().map(|lease| node.call(lease)).collect();
-    let wanted = Wanted { timeout: MINUTE * 60, ..wanted(weight) };
-    for call in &calls {
-        let reply = w.scripts.acquire(NS, call, wanted).await.unwrap();
-        assert_eq!(reply.outcome, Outcome::Waiting);
-    }
-    w.check().await;
-    calls
-}
-
-/// Was it said that there is something to do at once?
-async fn called(ear: &mut Ear) -> bool {
-    let messages = ear.messages().await;
-    messages.iter().any(|message| matches!(message, Message::Sweep { sweep_in: 0 }))
-}
-
-async fn holds(w: &World) -> usize {
-    w.state().await.holds(SEM).len()
-}
+use support::world::{DAY, MINUTE, NS, SEM, World, granted, lease_id, wanted};
 
 #[tokio::test]
 async fn a_sweep_says_what_waits_through_its_node_and_when_the_next_is_due() {
@@ -97,225 +61,64 @@ async fn a_sweep_ends_what_is_due_however_late_it_comes() {
     w.end().await;
 }
 
-#[tokio::test]
-async fn a_lease_with_many_holds_is_revoked_in_steps() {
-    let w = World::new().await;
-    w.leases("a b").await;
-    let mut n = w.node("n").await;
-    let names: Vec<_> = (0..CROWD).map(|number| format!("s{number}")).collect();
-    for name in &names {
-        w.scripts.create_semaphore(name, NS, name, 1, "", &Metadata::new()).await.unwrap();
-        w.scripts.acquire(NS, &n.call_on(name, "a"), wanted(1)).await.unwrap();
+/// Every script that says "again", by one that sweeps first and then answers.
+async fn run(w: &World, script: &str, call: &Call) {
+    let (scripts, a, none) = (&w.scripts, lease_id("a"), Metadata::new());
+    let start = From::Start;
+    match script {
+        "acquire" => drop(scripts.acquire(NS, call, wanted(1)).await.unwrap()),
+        "create_lease" => drop(scripts.create_lease(NS, &a, "p", DAY, &none).await.unwrap()),
+        "get_lease" => drop(scripts.get_lease(NS, &a).await.unwrap()),
+        "get_semaphore" => {
+            assert_eq!(scripts.get_semaphore(NS, SEM).await.unwrap().active_holds, 0)
+        }
+        "give_up" => drop(scripts.give_up(NS, call).await.unwrap()),
+        "list_leases" => {
+            assert_eq!(scripts.list_leases(NS, "", &start, 9).await.unwrap().entries.len(), 1);
+        }
+        "list_semaphore_holders" => {
+            let page = scripts.list_semaphore_holders(NS, SEM, &start, 9).await.unwrap();
+            assert!(page.entries.is_empty());
+        }
+        "list_semaphores" => {
+            let page = scripts.list_semaphores(NS, &start, 9).await.unwrap();
+            assert_eq!(page.entries[0].active_holds, 0);
+        }
+        "refresh_lease" => drop(scripts.refresh_lease(NS, &a, DAY).await.unwrap()),
+        "release" => drop(scripts.release(NS, SEM, &a).await.unwrap()),
+        "resume" => {
+            let resumed = scripts.resume(NS, std::slice::from_ref(call)).await.unwrap();
+            assert_eq!(resumed.1, [Resumed::Lost]);
+        }
+        "sweep" => drop(scripts.sweep(NS, "n").await.unwrap()),
+        "update_semaphore" => {
+            drop(scripts.update_semaphore("r", NS, SEM, 1, 9, "", &none).await.unwrap());
+        }
+        other => panic!("{other}"),
     }
-    let waits = n.call_on(&names[CROWD - 1], "b");
-    w.queue(&waits, 1).await;
-    let monitor = w.monitor().await;
-    w.revoke("a").await;
-    assert!(w.scripts_run(monitor).await > CROWD / BUDGET);
-    // The step that freed this one's permit may have had no work left to hand it on.
-    w.sweep("n").await;
-    assert_eq!(n.heard().await, [granted(&[&waits])]);
-    let state = w.state().await;
-    let held: i64 = names.iter().map(|name| state.number(name, "active_holds")).sum();
-    assert_eq!(held, 1);
-    w.scripts.delete_namespace(NS).await.unwrap();
-    w.end().await;
 }
 
 #[tokio::test]
-async fn many_leases_that_expire_together_end_in_steps() {
-    let w = World::with(i64::try_from(CROWD).unwrap(), "z").await;
-    let mut n = w.node("n").await;
-    let leases = crowd(&w, Duration::from_secs(10)).await;
-    for lease in &leases {
-        w.scripts.acquire(NS, &n.call(lease), wanted(1)).await.unwrap();
+async fn a_script_sweeps_until_nothing_is_due_before_it_answers() {
+    let scripts = "acquire create_lease get_lease get_semaphore give_up list_leases \
+        list_semaphore_holders list_semaphores refresh_lease release resume sweep update_semaphore";
+    for script in scripts.split(' ') {
+        let w = World::with(200, "a").await;
+        let n = w.node("n").await;
+        for number in 0..120 {
+            let (lease, none) = (format!("c{number}"), Metadata::new());
+            let ttl = Duration::from_secs(1);
+            w.scripts.create_lease(NS, &lease_id(&lease), "p", ttl, &none).await.unwrap();
+            w.scripts.acquire(NS, &n.call(&lease), wanted(1)).await.unwrap();
+        }
+        w.advance(1).await;
+        let monitor = w.monitor().await;
+        run(&w, script, &n.call("a")).await;
+        assert!(w.scripts_run(monitor).await >= 3, "{script}");
+        let left = w.state().await.zset(":leases").len();
+        assert_eq!(left, 1, "{script}");
+        w.end().await;
     }
-    let waits = n.call("z");
-    w.queue(&waits, 1_200).await;
-    w.advance(10).await;
-    let monitor = w.monitor().await;
-    w.sweep("n").await;
-    assert!(w.scripts_run(monitor).await > CROWD / BUDGET);
-    assert_eq!(n.heard().await, [granted(&[&waits])]);
-    assert_eq!(w.picture().await, "holds z:1200");
-    w.end().await;
-}
-
-#[tokio::test]
-async fn many_waiters_whose_leases_expire_together_are_all_told() {
-    let w = World::with(1, "a").await;
-    let mut n = w.node("n").await;
-    w.take(&n.call("a"), 1).await;
-    let leases = crowd(&w, Duration::from_secs(10)).await;
-    let calls = all_wait(&w, &n, &leases, 1).await;
-    w.advance(10).await;
-    assert_eq!(w.get().await.waiting_count, 0);
-    let mut heard = n.heard().await;
-    let mut right: Vec<_> =
-        calls.iter().map(|call| told("NOTFOUND lease not found", &[call])).collect();
-    heard.sort();
-    right.sort();
-    assert_eq!(heard, right);
-    assert_eq!(w.picture().await, "holds a:1");
-    w.end().await;
-}
-
-#[tokio::test]
-async fn raised_permits_admit_a_crowd_in_steps_and_call_for_the_next() {
-    let w = World::with(1, "a").await;
-    let (mut n, mut ear) = (w.node("n").await, w.announcements().await);
-    w.take(&n.call("a"), 1).await;
-    let calls = all_wait(&w, &n, &crowd(&w, DAY).await, 1).await;
-    assert!(!called(&mut ear).await);
-    let updated = w.set_permits(5_000).await.unwrap();
-    let first = 1 + BUDGET;
-    assert_eq!((updated.permits, holds(&w).await), (5_000, first));
-    assert_eq!(updated.active_holders_count, i64::try_from(first).unwrap());
-    assert!(called(&mut ear).await);
-    let monitor = w.monitor().await;
-    w.sweep("n").await;
-    assert!(w.scripts_run(monitor).await >= 2);
-    assert_eq!(holds(&w).await, 1 + CROWD);
-    // In order, once each, with tokens that rise.
-    let right: Vec<_> = calls.iter().map(|call| granted(&[call])).collect();
-    assert_eq!(n.heard().await, right);
-    let state = w.state().await;
-    let holds = state.holds(SEM);
-    let tokens: Vec<_> =
-        calls.iter().map(|call| holds[call.lease_id.as_str()].fencing_token).collect();
-    assert!(tokens.is_sorted_by(|one, next| one < next));
-    w.end().await;
-}
-
-#[tokio::test]
-async fn what_one_script_left_any_other_goes_on_with_before_it_answers() {
-    let w = World::with(1, "a b").await;
-    let n = w.node("n").await;
-    w.take(&n.call("a"), 1).await;
-    all_wait(&w, &n, &crowd(&w, DAY).await, 1).await;
-    w.set_permits(1_100).await.unwrap();
-    assert_eq!(holds(&w).await, 1 + BUDGET);
-    let semaphore = w.get().await;
-    assert_eq!((semaphore.active_holders_count, semaphore.waiting_count), (1_100, 101));
-    w.end().await;
-}
-
-#[tokio::test]
-async fn a_release_admits_a_crowd_in_steps() {
-    let w = World::with(1_200, "a").await;
-    let (mut n, mut ear) = (w.node("n").await, w.announcements().await);
-    w.take(&n.call("a"), 1_200).await;
-    let calls = all_wait(&w, &n, &crowd(&w, DAY).await, 1).await;
-    w.release("a").await;
-    assert_eq!(holds(&w).await, BUDGET);
-    assert!(called(&mut ear).await);
-    // The last in line gives up, but is granted before it is heard.
-    let reply = w.give_up(&calls[CROWD - 1]).await.unwrap();
-    assert_eq!(reply.outcome, Outcome::Acquired);
-    assert_eq!(holds(&w).await, CROWD);
-    assert_eq!(n.heard().await.len(), CROWD);
-    w.end().await;
-}
-
-#[tokio::test]
-async fn lowered_permits_end_the_waits_of_a_crowd_in_steps() {
-    let w = World::with(9, "a b").await;
-    let (mut n, mut ear) = (w.node("n").await, w.announcements().await);
-    w.take(&n.call("a"), 1).await;
-    let calls = all_wait(&w, &n, &crowd(&w, DAY).await, 9).await;
-    let light = n.call("b");
-    w.queue(&light, 2).await;
-    w.set_permits(8).await.unwrap();
-    assert!(called(&mut ear).await);
-    w.sweep("n").await;
-    assert_eq!(w.picture().await, "holds a:1 b:2");
-    let mut heard = n.heard().await;
-    assert_eq!(heard.pop().unwrap(), granted(&[&light]));
-    heard.sort();
-    let mut right: Vec<_> = calls
-        .iter()
-        .map(|call| told("TOOHEAVY weight exceeds semaphore permits", &[call]))
-        .collect();
-    right.sort();
-    assert_eq!(heard, right);
-    w.end().await;
-}
-
-#[tokio::test]
-async fn deleting_a_semaphore_tells_a_crowd_in_steps() {
-    let w = World::with(1, "a").await;
-    let mut n = w.node("n").await;
-    w.take(&n.call("a"), 1).await;
-    let calls = all_wait(&w, &n, &crowd(&w, DAY).await, 1).await;
-    let aside: Vec<_> = calls[..300].iter().map(|call| (call.clone(), MINUTE)).collect();
-    w.scripts.set_aside(NS, false, &aside).await.unwrap();
-    w.scripts.delete_semaphore(NS, SEM).await.unwrap();
-    let right: Vec<_> =
-        calls[300..].iter().map(|call| told("NOTFOUND semaphore not found", &[call])).collect();
-    assert_eq!(n.heard().await, right);
-    // Nothing is left of it but the call for a next script, which finds nothing to do.
-    w.sweep("n").await;
-    w.check().await;
-    w.end().await;
-}
-
-#[tokio::test]
-async fn a_crowd_behind_one_dead_node_is_set_aside_in_steps_and_comes_back_in_order() {
-    let w = World::with(1, "a b").await;
-    let (silent, mut n) = (w.node("silent").await, w.node("n").await);
-    w.take(&n.call("a"), 1).await;
-    let leases = crowd(&w, DAY).await;
-    let calls = all_wait(&w, &silent, &leases, 1).await;
-    let next = n.call("b");
-    w.advance(10).await;
-    w.queue(&next, 1).await;
-    w.advance(5).await;
-    w.sweep("n").await;
-    let waiting = w.get().await;
-    assert_eq!((waiting.waiting_count, waiting.waiting_weight), (1, 1));
-    assert_eq!(w.state().await.zset(":semaphore:s:aside").len(), CROWD);
-    for calls in calls.chunks(BUDGET) {
-        let (_, resumed) = w.scripts.resume(NS, calls).await.unwrap();
-        assert!(resumed.iter().all(|resumed| *resumed == Resumed::Waits));
-        w.check().await;
-    }
-    let state = w.state().await;
-    let queue = state.zset(":semaphore:s:queue").iter().map(|(lease, _)| lease.as_str());
-    let right = calls.iter().map(|call| call.lease_id.as_str());
-    let last = lease_id("b");
-    assert!(queue.eq(right.chain([last.as_str()])));
-    assert!(n.heard().await.is_empty());
-    w.end().await;
-}
-
-#[tokio::test]
-async fn a_crowd_whose_node_is_deaf_is_passed_over_for_the_one_who_listens() {
-    let w = World::with(1, "a b").await;
-    let (mut dead, mut n) = (w.node("dead").await, w.node("n").await);
-    w.take(&n.call("a"), 1).await;
-    all_wait(&w, &dead, &crowd(&w, DAY).await, 1).await;
-    let next = n.call("b");
-    w.queue(&next, 1).await;
-    dead.dies().await;
-    w.release("a").await;
-    w.sweep("n").await;
-    assert_eq!(n.heard().await, [granted(&[&next])]);
-    assert_eq!(holds(&w).await, 1);
-    w.end().await;
-}
-
-#[tokio::test]
-async fn a_crowd_whose_time_is_over_is_forgotten_in_steps() {
-    let w = World::with(1, "a").await;
-    let mut n = w.node("n").await;
-    w.take(&n.call("a"), 1).await;
-    let calls = all_wait(&w, &n, &crowd(&w, DAY).await, 1).await;
-    w.advance(3_601).await;
-    w.sweep("n").await;
-    assert_eq!(w.picture().await, "holds a:1");
-    assert!(n.heard().await.is_empty());
-    assert_eq!(w.resume(&calls[7]).await, Resumed::Lost);
-    w.end().await;
 }
 
 #[tokio::test]

@@ -95,9 +95,15 @@ impl World {
 
     /// Fails where the keys break a rule.
     pub(crate) async fn check(&self) {
+        self.checked().await;
+    }
+
+    /// The state, once it is found to break no rule.
+    pub(crate) async fn checked(&self) -> State {
         let (state, now) = (self.state().await, self.clock.now().await);
         let faults = consistent::faults(&state, now);
         assert!(faults.is_empty(), "{}\nat {now}, in {state:#?}", faults.join("\n"));
+        state
     }
 
     pub(crate) async fn advance(&self, seconds: u64) {

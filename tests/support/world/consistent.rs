@@ -151,6 +151,8 @@ impl Check<'_> {
         self.same("holds with a token of their own", tokens.len(), holds.len());
         let last = self.state.number(name, "fencing_token");
         let highest = tokens.last().copied().unwrap_or_default();
+        let unclaimed = holds.values().any(|hold| hold.calls.is_empty() && !hold.settled);
+        self.that(!unclaimed, || "a hold that is nobody's answer".to_owned());
         self.that(highest <= last, || format!("a hold's token {highest} is beyond {last}"));
     }
 

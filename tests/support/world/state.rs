@@ -38,6 +38,10 @@ pub(crate) struct Hold {
     pub(crate) fencing_token: i64,
     pub(crate) locked_at: i64,
     pub(crate) calls: Vec<String>,
+    pub(crate) place: Option<i64>,
+    /// In use, whatever becomes of the calls that are still known of it.
+    #[serde(default)]
+    pub(crate) settled: bool,
     #[serde(default)]
     pub(crate) metadata: Hash,
 }
