@@ -1,5 +1,6 @@
 //! How a [`Client`](crate::Client) reaches Redis and what it allows.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::error::Error;
@@ -8,8 +9,16 @@ use crate::error::Error;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Config {
-    /// `redis://[user:password@]host[:port][/db]`, or `redis+unix:///path` for a Unix socket.
+    /// Where Redis is:
+    ///
+    /// - `redis://[user:password@]host[:port][/db]`, or `rediss://…` with TLS;
+    /// - `redis+unix:///path`, a Unix socket;
+    /// - `redis+sentinel://[user:password@]host:port,…/<master>[/db]`, the Sentinels that watch a
+    ///   master; user and password are the master's;
+    /// - `redis+cluster://[user:password@]host:port,…`, some nodes of a cluster.
     pub redis_url: String,
+    /// With `rediss`: a file of certificates to trust instead of the system's. Default none.
+    pub tls_ca_file: Option<PathBuf>,
     /// What every key begins with: 1–64 of `A-Z a-z 0-9 _ - : .`. Default `grackle`.
     pub key_prefix: String,
     /// How long one attempt to connect may take. Default 2 s.
@@ -84,6 +93,7 @@ impl Config {
     pub fn new(redis_url: impl Into<String>) -> Self {
         Self {
             redis_url: redis_url.into(),
+            tls_ca_file: None,
             key_prefix: "grackle".to_owned(),
             connect_timeout: Duration::from_secs(2),
             command_timeout: Duration::from_secs(3),

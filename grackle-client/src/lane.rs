@@ -1,29 +1,33 @@
-//! The connection that all commands of a client share.
+//! The connection to one server that all commands of a client share.
 //!
 //! Commands of many tasks travel down one multiplexed connection, which is what makes them fast.
-//! The pool makes and checks connections; the lane holds one and replaces it when it breaks.
+//! A pool makes and checks it; the lane replaces it when it breaks.
 
-use std::future::Future;
-use std::sync::{PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use deadpool_redis::redis::aio::MultiplexedConnection;
-use deadpool_redis::redis::{self, AsyncConnectionConfig, ErrorKind, RedisError, ServerErrorKind};
+use deadpool_redis::redis::{self, AsyncConnectionConfig, ErrorKind, RedisError};
 use deadpool_redis::{Connection, Manager, Pool, PoolError, Runtime};
 use tokio::sync::Mutex;
 
 use crate::config::Config;
-use crate::error::Error;
-
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+use crate::servers::{Address, Servers};
 
 pub(crate) struct Lane {
-    pool: Pool,
+    servers: Arc<Servers>,
+    address: Address,
+    patience: Patience,
     current: RwLock<Option<Current>>,
     /// Held while connecting, so that a crowd makes one connection; remembers the last one's id.
     connecting: Mutex<Option<Link>>,
-    retry_for: Duration,
+}
+
+/// How long a connection, and an answer on it, may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    connect: Duration,
+    command: Duration,
 }
 
 struct Current {
@@ -38,74 +42,21 @@ struct Link {
     run: String,
 }
 
+impl Patience {
+    pub(crate) fn of(config: &Config) -> Self {
+        Self { connect: config.connect_timeout, command: config.command_timeout }
+    }
+}
+
 impl Lane {
-    /// Makes the pool; connects with the first command.
-    pub(crate) fn new(config: &Config) -> Result<Self, Error> {
-        let timeouts = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(config.connect_timeout))
-            .set_response_timeout(Some(config.command_timeout));
-        let manager = Manager::new_with_config(config.redis_url.as_str(), timeouts)
-            .map_err(|error| bad_url(&error))?;
-        let pool = Pool::builder(manager)
-            .max_size(1)
-            .runtime(Runtime::Tokio1)
-            .create_timeout(Some(config.connect_timeout))
-            .recycle_timeout(Some(config.connect_timeout))
-            .wait_timeout(Some(config.connect_timeout))
-            .build()
-            .map_err(|error| Error::internal(error.to_string()))?;
-        let retry_for = config.retry_for;
-        Ok(Self { pool, current: RwLock::new(None), connecting: Mutex::new(None), retry_for })
+    /// Connects with the first command.
+    pub(crate) fn new(servers: Arc<Servers>, address: Address, patience: Patience) -> Self {
+        let (current, connecting) = (RwLock::new(None), Mutex::new(None));
+        Self { servers, address, patience, current, connecting }
     }
 
-    /// Runs `attempt`, again over lost connections, until the retry time is over.
-    ///
-    /// What is run has to bear being run twice. No attempt is overtaken by an earlier one: a new
-    /// connection ends the old one on the server before it is used. The flag beside an error says
-    /// whether an earlier attempt may have run as well.
-    pub(crate) async fn run<T, F>(
-        &self,
-        attempt: impl Fn(MultiplexedConnection) -> F,
-    ) -> Result<T, (Error, bool)>
-    where
-        F: Future<Output = Result<T, RedisError>>,
-    {
-        let (began, mut pause, mut retried) = (Instant::now(), FIRST_PAUSE, false);
-        loop {
-            let error = match self.connection().await {
-                Ok((connection, number)) => match attempt(connection).await {
-                    Ok(value) => return Ok(value),
-                    Err(error) if breaks_connection(&error) => {
-                        self.retire(number);
-                        error
-                    }
-                    Err(error) => error,
-                },
-                Err(error) => error,
-            };
-            if !passes(&error) || began.elapsed() + pause > self.retry_for {
-                return Err((Error::from_redis(error), retried));
-            }
-            retried = true;
-            tracing::debug!(%error, "Redis does not answer; trying again");
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        }
-    }
-
-    /// One PING, without a second try.
-    pub(crate) async fn ping(&self) -> Result<(), Error> {
-        let (mut connection, number) = self.connection().await.map_err(Error::from_redis)?;
-        let pong = redis::cmd("PING").query_async(&mut connection).await;
-        pong.map_err(|error: RedisError| {
-            if breaks_connection(&error) {
-                self.retire(number);
-            }
-            Error::from_redis(error)
-        })
-    }
-
-    async fn connection(&self) -> Result<(MultiplexedConnection, i64), RedisError> {
+    /// The connection, and its number, by which it can be retired.
+    pub(crate) async fn connection(&self) -> Result<(MultiplexedConnection, i64), RedisError> {
         if let Some(current) = self.current() {
             return Ok(current);
         }
@@ -113,7 +64,8 @@ impl Lane {
         if let Some(current) = self.current() {
             return Ok(current);
         }
-        let mut connection = self.pool.get().await.map_err(pool_error)?;
+        // Boxed: rare, and deep.
+        let mut connection = Box::pin(self.connect()).await?;
         let link = Link::of(&mut connection).await?;
         if let Some(last) = last.replace(link.clone()) {
             link.succeeds(&last, &mut connection).await;
@@ -124,13 +76,33 @@ impl Lane {
         Ok(handle)
     }
 
+    async fn connect(&self) -> Result<Connection, RedisError> {
+        let client = self.servers.client(&self.address).await?;
+        let Patience { connect, command } = self.patience;
+        let timeouts = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(connect))
+            .set_response_timeout(Some(command));
+        let manager = Manager::new_with_config(client.get_connection_info().clone(), timeouts)?;
+        let pool = Pool::builder(manager)
+            .max_size(1)
+            .runtime(Runtime::Tokio1)
+            .create_timeout(Some(connect))
+            .build()
+            .map_err(|error| pool_error(&error.to_string()))?;
+        pool.get().await.map_err(|error| match error {
+            PoolError::Backend(error) => error,
+            other => pool_error(&other.to_string()),
+        })
+    }
+
     fn current(&self) -> Option<(MultiplexedConnection, i64)> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         let handle = |current: &Current| (current.connection.as_ref().clone(), current.link.number);
         current.as_ref().map(handle)
     }
 
-    fn retire(&self, number: i64) {
+    /// Gives a broken connection up; the next command makes another.
+    pub(crate) fn retire(&self, number: i64) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(broken) = current.take_if(|current| current.link.number == number) {
             // Out of the pool: its check would only find out once more that it is broken.
@@ -166,41 +138,6 @@ impl Link {
     }
 }
 
-fn breaks_connection(error: &RedisError) -> bool {
-    error.is_io_error()
-        || error.is_timeout()
-        || error.is_connection_dropped()
-        || matches!(error.kind(), ErrorKind::Parse | ErrorKind::Server(ServerErrorKind::ReadOnly))
-}
-
-/// Is this an error that passes with time?
-fn passes(error: &RedisError) -> bool {
-    breaks_connection(error)
-        || matches!(error.code(), Some("BUSY"))
-        || matches!(
-            error.kind(),
-            ErrorKind::Server(
-                ServerErrorKind::BusyLoading
-                    | ServerErrorKind::TryAgain
-                    | ServerErrorKind::ClusterDown
-                    | ServerErrorKind::MasterDown
-                    | ServerErrorKind::NoScript
-            )
-        )
-}
-
-fn pool_error(error: PoolError) -> RedisError {
-    match error {
-        PoolError::Backend(error) => error,
-        other => RedisError::from((ErrorKind::Io, "no connection in time", other.to_string())),
-    }
-}
-
-fn bad_url(error: &RedisError) -> Error {
-    Error::InvalidField {
-        field: "redis_url",
-        reason: format!(
-            "{error}: give redis://[user:password@]host[:port][/db] or redis+unix:///path"
-        ),
-    }
+fn pool_error(what: &str) -> RedisError {
+    RedisError::from((ErrorKind::Io, "no connection in time", what.to_owned()))
 }

@@ -5,7 +5,8 @@
 //!
 //! How it works, in reading order: `client` checks a request, `acquire` is the wait of one call,
 //! `node` what the calls of one client share; `waits` maps those that wait, `wakeup` hears their
-//! answers, `patrol` sweeps what expires. `scripts` runs the Lua files over the `lane`.
+//! answers, `patrol` sweeps what expires. `scripts` runs the Lua files over
+//! the `lanes`, one a server; `servers` knows which has what.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -17,10 +18,12 @@ mod config;
 mod error;
 mod keys;
 mod lane;
+mod lanes;
 mod node;
 mod patrol;
 #[doc(hidden)]
 pub mod scripts;
+mod servers;
 mod token;
 pub mod types;
 mod validate;

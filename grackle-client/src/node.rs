@@ -1,7 +1,7 @@
 //! What one client is to Redis: a node, with an id, on which calls wait.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use nanoid::nanoid;
 use tokio::runtime::Handle;
@@ -11,8 +11,9 @@ use crate::config::{Config, OnDrop};
 use crate::error::Error;
 use crate::patrol;
 use crate::scripts::{AcquireReply, Call, Outcome, Resumed, Scripts};
+use crate::servers::Servers;
 use crate::waits::{self, Answer, Waits};
-use crate::wakeup::{self, Channel};
+use crate::wakeup::Subscribers;
 
 /// Calls that one script asks about.
 const BATCH: usize = 500;
@@ -31,26 +32,26 @@ pub(crate) struct Node {
     pub(crate) waits: Waits,
     pub(crate) on_drop: OnDrop,
     pub(crate) runtime: Handle,
-    channels: mpsc::UnboundedSender<Channel>,
+    subscribers: Subscribers,
     next_ticket: AtomicU64,
 }
 
 impl Node {
-    /// Makes the node and starts its one subscriber, which connects when a call first waits.
+    /// Makes the node; it subscribes when a call first waits.
     pub(crate) fn start(config: &Config) -> Result<Arc<Self>, Error> {
-        let (channels, wanted) = mpsc::unbounded_channel();
+        let servers = Arc::new(Servers::new(config)?);
+        let (moves, moved) = mpsc::unbounded_channel();
         let id = nanoid!(12, &ALPHABET);
         let node = Arc::new(Self {
-            id: id.clone(),
-            scripts: Scripts::new(config)?,
+            scripts: Scripts::on_servers(config, Arc::clone(&servers), moves),
             waits: Waits::default(),
             on_drop: config.on_drop,
             runtime: Handle::current(),
-            channels,
+            subscribers: Subscribers::new(config, servers, id.clone()),
             next_ticket: AtomicU64::new(0),
+            id,
         });
-        let subscriber = wakeup::Subscriber::new(config, id, Arc::downgrade(&node), wanted)?;
-        node.runtime.spawn(subscriber.run());
+        node.runtime.spawn(follow(Arc::downgrade(&node), moved));
         Ok(node)
     }
 
@@ -69,8 +70,7 @@ impl Node {
         heard_by: Option<u64>,
     ) -> Result<(), Error> {
         if let Some(sweep_at) = self.waits.queued(&call.ticket)? {
-            // The subscriber lives as long as the node.
-            let _ = self.channels.send(Channel::Listen(namespace.to_owned()));
+            self.subscribers.listen(self, namespace);
             self.runtime.spawn(patrol::run(Arc::downgrade(self), namespace.to_owned(), sweep_at));
         }
         self.waits.sweep_within(namespace, sweep_in.unwrap_or(-1));
@@ -86,9 +86,7 @@ impl Node {
 
     /// Stops listening where no call waits any more; false where one does.
     pub(crate) fn unlisten(&self, namespace: &str) -> bool {
-        self.waits.forget(namespace, || {
-            let _ = self.channels.send(Channel::Unlisten(namespace.to_owned()));
-        })
+        self.waits.forget(namespace, || self.subscribers.unlisten(namespace))
     }
 
     /// Asks Redis about calls that wait in a namespace, after a gap in what was heard.
@@ -146,6 +144,17 @@ impl Node {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Listens where the namespaces are that change their server while calls wait there.
+async fn follow(node: Weak<Node>, mut moved: mpsc::UnboundedReceiver<String>) {
+    while let Some(namespace) = moved.recv().await {
+        let Some(node) = node.upgrade() else { return };
+        if node.waits.knows(&namespace) {
+            node.waits.deafen(std::iter::once(&namespace));
+            node.subscribers.listen(&node, &namespace);
         }
     }
 }

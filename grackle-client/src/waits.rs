@@ -157,9 +157,9 @@ impl Waits {
         self.state().spaces.get(namespace).and_then(|space| space.heard_by)
     }
 
-    /// The namespaces whose channels are to be heard.
-    pub(crate) fn namespaces(&self) -> Vec<String> {
-        self.state().spaces.keys().cloned().collect()
+    /// Does any call wait in the namespace, or did one lately?
+    pub(crate) fn knows(&self, namespace: &str) -> bool {
+        self.state().spaces.contains_key(namespace)
     }
 
     /// A subscription hears these namespaces from now on.
@@ -174,8 +174,14 @@ impl Waits {
         }
     }
 
-    pub(crate) fn deafen(&self) {
-        self.state().spaces.values_mut().for_each(|space| space.heard_by = None);
+    /// These namespaces are not heard any more.
+    pub(crate) fn deafen<'a>(&self, namespaces: impl Iterator<Item = &'a String>) {
+        let mut state = self.state();
+        for namespace in namespaces {
+            if let Some(space) = state.spaces.get_mut(namespace) {
+                space.heard_by = None;
+            }
+        }
     }
 
     /// Forgets a namespace in which no call waits; `then` runs before any call can wait there anew.

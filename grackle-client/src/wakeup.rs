@@ -1,20 +1,21 @@
-//! The one subscriber of a client: a connection on which all its waiting calls hear their answers.
+//! The subscriber of a client: one connection on which all its waiting calls hear their answers.
 
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use deadpool_redis::redis::aio::{PubSubSink, PubSubStream};
 use deadpool_redis::redis::{self, RedisError};
 use futures_util::StreamExt;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, interval_at, timeout};
 
 use crate::config::Config;
-use crate::error::Error;
 use crate::keys::Keys;
 use crate::node::Node;
 use crate::scripts::Message;
+use crate::servers::{Address, Servers};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
@@ -24,18 +25,97 @@ const PING_EVERY: Duration = Duration::from_secs(5);
 const BATCH: usize = 500;
 
 /// What a node wants to hear.
-pub(crate) enum Channel {
+enum Channel {
     Listen(String),
     Unlisten(String),
 }
 
-pub(crate) struct Subscriber {
-    client: redis::Client,
+/// The subscribers of a node: one, or in a cluster one a server that has a namespace in which calls
+/// wait.
+pub(crate) struct Subscribers {
+    servers: Arc<Servers>,
+    id: String,
+    keys: Keys,
+    patience: Duration,
+    /// By server, and which of them each namespace is heard from.
+    started: Mutex<Started>,
+}
+
+#[derive(Default)]
+struct Started {
+    channels: HashMap<Address, UnboundedSender<Channel>>,
+    heard_from: HashMap<String, Address>,
+}
+
+struct Subscriber {
+    servers: Arc<Servers>,
+    address: Address,
     node: Weak<Node>,
     id: String,
     keys: Keys,
     wanted: UnboundedReceiver<Channel>,
+    /// What was wanted so far.
+    namespaces: HashSet<String>,
     patience: Duration,
+}
+
+impl Subscribers {
+    pub(crate) fn new(config: &Config, servers: Arc<Servers>, id: String) -> Self {
+        let (keys, patience) = (Keys::new(&config.key_prefix), config.command_timeout);
+        Self { servers, id, keys, patience, started: Mutex::default() }
+    }
+
+    /// Hears a namespace's channels from now on, where it is now.
+    pub(crate) fn listen(&self, node: &Arc<Node>, namespace: &str) {
+        let address = self.servers.address(namespace);
+        let mut started = self.started();
+        let before = started.heard_from.insert(namespace.to_owned(), address.clone());
+        if let Some(before) = before.filter(|before| *before != address) {
+            started.tell(&before, Channel::Unlisten(namespace.to_owned()));
+        }
+        if !started.channels.contains_key(&address) {
+            let channels = self.start(node, address.clone());
+            started.channels.insert(address.clone(), channels);
+        }
+        started.tell(&address, Channel::Listen(namespace.to_owned()));
+    }
+
+    pub(crate) fn unlisten(&self, namespace: &str) {
+        let mut started = self.started();
+        if let Some(address) = started.heard_from.remove(namespace) {
+            started.tell(&address, Channel::Unlisten(namespace.to_owned()));
+        }
+    }
+
+    fn start(&self, node: &Arc<Node>, address: Address) -> UnboundedSender<Channel> {
+        let (channels, wanted) = mpsc::unbounded_channel();
+        let subscriber = Subscriber {
+            servers: Arc::clone(&self.servers),
+            address,
+            node: Arc::downgrade(node),
+            id: self.id.clone(),
+            keys: self.keys.clone(),
+            wanted,
+            namespaces: HashSet::new(),
+            patience: self.patience,
+        };
+        node.runtime.spawn(subscriber.run());
+        channels
+    }
+
+    fn started(&self) -> MutexGuard<'_, Started> {
+        // Nothing panics while it holds the lock half-way through a change.
+        self.started.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Started {
+    fn tell(&self, address: &str, channel: Channel) {
+        if let Some(channels) = self.channels.get(address) {
+            // A subscriber lives as long as the node.
+            let _ = channels.send(channel);
+        }
+    }
 }
 
 /// Why listening ended.
@@ -53,22 +133,8 @@ impl From<RedisError> for End {
 }
 
 impl Subscriber {
-    pub(crate) fn new(
-        config: &Config,
-        id: String,
-        node: Weak<Node>,
-        wanted: UnboundedReceiver<Channel>,
-    ) -> Result<Self, Error> {
-        let client = redis::Client::open(config.redis_url.as_str()).map_err(Error::from_redis)?;
-        let keys = Keys::new(&config.key_prefix);
-        Ok(Self { client, node, id, keys, wanted, patience: config.command_timeout })
-    }
-
     /// Listens, on a new connection whenever one breaks, until the node is gone.
-    pub(crate) async fn run(mut self) {
-        if self.wanted.recv().await.is_none() {
-            return;
-        }
+    async fn run(mut self) {
         let mut pause = FIRST_PAUSE;
         loop {
             let began = Instant::now();
@@ -79,7 +145,7 @@ impl Subscriber {
                 return;
             };
             tracing::debug!(%error, "the subscriber lost its connection; making another");
-            node.waits.deafen();
+            node.waits.deafen(self.namespaces.iter());
             drop(node);
             if began.elapsed() > LONGEST_PAUSE {
                 pause = FIRST_PAUSE;
@@ -90,7 +156,7 @@ impl Subscriber {
     }
 
     async fn listen(&mut self) -> Result<(), End> {
-        let connect = self.client.get_async_pubsub();
+        let connect = async { self.servers.client(&self.address).await?.get_async_pubsub().await };
         let (sink, stream) = in_time(self.patience, connect).await?.split();
         // Reads go on while the writer waits for an answer, so a slow one delays no hand-off.
         let node = self.node.clone();
@@ -101,9 +167,8 @@ impl Subscriber {
     }
 
     async fn subscribe(&mut self, mut sink: PubSubSink) -> Result<(), End> {
-        // What was wanted so far is all in the node's map; what comes from now on is in the queue.
-        while self.wanted.try_recv().is_ok() {}
-        for namespaces in self.node()?.waits.namespaces().chunks(BATCH) {
+        let again: Vec<String> = self.namespaces.iter().cloned().collect();
+        for namespaces in again.chunks(BATCH) {
             self.add(&mut sink, namespaces).await?;
         }
         let mut ping = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
@@ -125,8 +190,12 @@ impl Subscriber {
         let (mut next, mut listen) = (Some(first), Vec::new());
         while let Some(channel) = next.take() {
             match channel {
-                Channel::Listen(namespace) => listen.push(namespace),
+                Channel::Listen(namespace) => {
+                    self.namespaces.insert(namespace.clone());
+                    listen.push(namespace);
+                }
                 Channel::Unlisten(namespace) => {
+                    self.namespaces.remove(&namespace);
                     listen.retain(|wanted| *wanted != namespace);
                     in_time(self.patience, sink.unsubscribe(self.channels(&[namespace]))).await?;
                 }

@@ -5,9 +5,11 @@
 mod reply;
 mod table;
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_redis::redis::{self, RedisError, ScriptInvocation, Value};
+use deadpool_redis::redis::{self, RedisError, ScriptInvocation, ToRedisArgs, Value};
+use tokio::sync::mpsc;
 
 use self::reply::RecordReply;
 pub(crate) use self::reply::{AGAIN, parse};
@@ -16,15 +18,32 @@ use self::table::{Entry, Table};
 use crate::config::{Config, Limits};
 use crate::error::Error;
 use crate::keys::Keys;
-use crate::lane::Lane;
+use crate::lanes::Lanes;
+use crate::servers::Servers;
 use crate::types::{Holder, Lease, Metadata, Namespace, Semaphore};
 
 /// The scripts, on one lane.
 pub struct Scripts {
-    lane: Lane,
+    lanes: Lanes,
     table: Table,
     pub(crate) keys: Keys,
     limits: Limits,
+}
+
+/// A script with its arguments, for the server that has the namespace.
+struct Invocation<'a> {
+    namespace: &'a str,
+    script: ScriptInvocation<'a>,
+}
+
+/// Stands for the index where a namespace is asked for: it is in none.
+const INDEX: &str = "";
+
+impl Invocation<'_> {
+    fn arg(&mut self, arg: impl ToRedisArgs) -> &mut Self {
+        self.script.arg(arg);
+        self
+    }
 }
 
 /// A call that waits: whose, where, and which.
@@ -65,17 +84,27 @@ pub enum From {
 impl Scripts {
     /// Prepares the scripts; connects with the first.
     pub fn new(config: &Config) -> Result<Self, Error> {
-        Ok(Self {
-            lane: Lane::new(config)?,
-            table: Table::new(config.test_clock),
+        let servers = Arc::new(Servers::new(config)?);
+        Ok(Self::on_servers(config, servers, mpsc::unbounded_channel().0))
+    }
+
+    /// `moves` hears of each namespace that changes its server.
+    pub(crate) fn on_servers(
+        config: &Config,
+        servers: Arc<Servers>,
+        moves: mpsc::UnboundedSender<String>,
+    ) -> Self {
+        Self {
+            table: Table::new(config.test_clock, servers.is_cluster()),
+            lanes: Lanes::new(config, servers, moves),
             keys: Keys::new(&config.key_prefix),
             limits: config.limits.clone(),
-        })
+        }
     }
 
     /// One PING, without a second try.
     pub(crate) async fn ping(&self) -> Result<(), Error> {
-        self.lane.ping().await
+        self.lanes.ping().await
     }
 
     // Namespaces.
@@ -126,8 +155,10 @@ impl Scripts {
         from: &From,
         limit: i64,
     ) -> Result<PageReply<Namespace>, Error> {
-        let mut call = self.table.list_namespaces.script.prepare_invoke();
-        page_args(call.key(self.keys.index()), from, limit);
+        let mut script = self.table.list_namespaces.script.prepare_invoke();
+        script.key(self.keys.index());
+        let mut call = Invocation { namespace: INDEX, script };
+        page_args(&mut call, from, limit);
         let names: PageReply<String> = parse(&self.text(&call).await?)?;
         let mut entries = Vec::with_capacity(names.entries.len());
         for name in &names.entries {
@@ -360,18 +391,18 @@ impl Scripts {
 
     // How scripts are run.
 
-    fn on<'a>(&self, entry: &'a Entry, namespace: &str) -> ScriptInvocation<'a> {
-        let mut invocation = entry.script.prepare_invoke();
-        invocation.key(self.keys.namespace(namespace));
-        invocation
+    fn on<'a>(&self, entry: &'a Entry, namespace: &'a str) -> Invocation<'a> {
+        let mut script = entry.script.prepare_invoke();
+        script.key(self.keys.namespace(namespace));
+        Invocation { namespace, script }
     }
 
-    async fn record(&self, call: &ScriptInvocation<'_>) -> Result<RecordReply, Error> {
+    async fn record(&self, call: &Invocation<'_>) -> Result<RecordReply, Error> {
         parse(&self.text(call).await?)
     }
 
     /// Runs a script until it has not to be called again.
-    async fn text(&self, call: &ScriptInvocation<'_>) -> Result<String, Error> {
+    async fn text(&self, call: &Invocation<'_>) -> Result<String, Error> {
         loop {
             let reply = self.once(call).await.map_err(|(error, _)| error)?;
             if reply != AGAIN {
@@ -380,23 +411,24 @@ impl Scripts {
         }
     }
 
-    async fn once(&self, call: &ScriptInvocation<'_>) -> Result<String, (Error, bool)> {
-        self.lane
-            .run(|mut connection| async move { call.invoke_async(&mut connection).await })
-            .await
+    async fn once(&self, call: &Invocation<'_>) -> Result<String, (Error, bool)> {
+        let attempt =
+            |mut connection| async move { call.script.invoke_async(&mut connection).await };
+        self.lanes.run(call.namespace, attempt).await
     }
 
     /// Like `text`, of scripts that answer a list.
-    async fn list(&self, call: &ScriptInvocation<'_>) -> Result<Vec<String>, Error> {
+    async fn list(&self, call: &Invocation<'_>) -> Result<Vec<String>, Error> {
         loop {
             let attempt = |mut connection| async move {
-                match call.invoke_async::<Value>(&mut connection).await? {
+                match call.script.invoke_async::<Value>(&mut connection).await? {
                     Value::Array(values) => redis::from_redis_value(Value::Array(values)),
                     _ => Ok(vec![AGAIN.to_owned()]),
                 }
                 .map_err(RedisError::from)
             };
-            let reply: Vec<String> = self.lane.run(attempt).await.map_err(|(error, _)| error)?;
+            let reply: Vec<String> =
+                self.lanes.run(call.namespace, attempt).await.map_err(|(error, _)| error)?;
             if reply.first().is_none_or(|first| first != AGAIN) {
                 return Ok(reply);
             }
@@ -405,7 +437,7 @@ impl Scripts {
 
     async fn command<T: redis::FromRedisValue>(&self, command: &redis::Cmd) -> Result<T, Error> {
         let attempt = |mut connection| async move { command.query_async(&mut connection).await };
-        self.lane.run(attempt).await.map_err(|(error, _)| error)
+        self.lanes.run(INDEX, attempt).await.map_err(|(error, _)| error)
     }
 }
 
@@ -430,7 +462,7 @@ impl Resumed {
     }
 }
 
-fn page_args(call: &mut ScriptInvocation<'_>, from: &From, limit: i64) {
+fn page_args(call: &mut Invocation<'_>, from: &From, limit: i64) {
     match from {
         From::Start => call.arg("").arg("").arg(""),
         From::After(Edge(score, member)) => call.arg("after").arg(*score).arg(member),

@@ -34,7 +34,8 @@ macro_rules! scripts {
         pub(super) struct Table { $(pub(super) $name: Entry,)* }
 
         impl Table {
-            pub(super) fn new(test_clock: bool) -> Self {
+            pub(super) fn new(test_clock: bool, cluster: bool) -> Self {
+                let first = if cluster { part!("cluster") } else { "" };
                 Self { $($name: {
                     let code = if test_clock {
                         joined!("test_clock", $name, [$($part)*] $(engine [$($inner)*])?)
@@ -42,7 +43,7 @@ macro_rules! scripts {
                         joined!("clock", $name, [$($part)*] $(engine [$($inner)*])?)
                     };
                     let source = include_str!(concat!("../../lua/", stringify!($name), ".lua"));
-                    Entry { name: stringify!($name), source, script: Script::new(code) }
+                    Entry { name: stringify!($name), source, script: Script::new(&format!("{first}{code}")) }
                 },)* }
             }
 
@@ -97,7 +98,7 @@ mod tests {
 
     #[test]
     fn every_header_begins_with_the_name_of_its_script() {
-        for entry in Table::new(false).entries() {
+        for entry in Table::new(false, false).entries() {
             let first = entry.source.lines().nth(1).unwrap().trim();
             assert!(first.starts_with(&format!("{}: ", entry.name)), "{}: {first}", entry.name);
         }
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_body_reads_just_the_arguments_of_its_header_in_their_order() {
-        for entry in Table::new(false).entries() {
+        for entry in Table::new(false, false).entries() {
             let arguments = named(entry, "ARGV[");
             let single: Vec<_> = arguments.iter().filter(|name| !name.starts_with('…')).collect();
             for (index, name) in single.iter().enumerate() {
@@ -121,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_outcome_that_a_body_writes_is_listed_and_no_other() {
-        for entry in Table::new(false).entries() {
+        for entry in Table::new(false, false).entries() {
             let (header, body) = entry.source.split_once("]]").unwrap();
             for outcome in ["again", "unavailable", "waiting", "timed_out", "released", "done"] {
                 let written = match outcome {

@@ -1,0 +1,149 @@
+//! One lane to each server; runs what is asked where the namespace is, again where that helps.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use deadpool_redis::redis::aio::MultiplexedConnection;
+use deadpool_redis::redis::{self, ErrorKind, RedisError, ServerErrorKind};
+use tokio::sync::mpsc;
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::lane::{Lane, Patience};
+use crate::servers::{Address, Servers};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+pub(crate) struct Lanes {
+    servers: Arc<Servers>,
+    patience: Patience,
+    retry_for: Duration,
+    lanes: RwLock<HashMap<Address, Arc<Lane>>>,
+    /// Namespaces that another server was found to have.
+    moves: mpsc::UnboundedSender<String>,
+}
+
+impl Lanes {
+    /// `moves` hears of each namespace that changes its server.
+    pub(crate) fn new(
+        config: &Config,
+        servers: Arc<Servers>,
+        moves: mpsc::UnboundedSender<String>,
+    ) -> Self {
+        let (patience, retry_for) = (Patience::of(config), config.retry_for);
+        Self { servers, patience, retry_for, lanes: RwLock::default(), moves }
+    }
+
+    /// Runs `attempt` on the server that has the namespace, again over lost connections, until the
+    /// retry time is over.
+    ///
+    /// What is run has to bear being run twice. No attempt is overtaken by an earlier one: a new
+    /// connection ends the old one on the server before it is used. The flag beside an error says
+    /// whether an earlier attempt may have run as well.
+    pub(crate) async fn run<T, F>(
+        &self,
+        namespace: &str,
+        attempt: impl Fn(MultiplexedConnection) -> F,
+    ) -> Result<T, (Error, bool)>
+    where
+        F: Future<Output = Result<T, RedisError>>,
+    {
+        let (began, mut pause, mut retried) = (Instant::now(), FIRST_PAUSE, false);
+        loop {
+            let error = match self.once(namespace, &attempt).await {
+                Ok(value) => return Ok(value),
+                Err(error) => error,
+            };
+            if !passes(&error) || began.elapsed() + pause > self.retry_for {
+                return Err((Error::from_redis(error), retried));
+            }
+            retried = true;
+            if !self.follow(namespace, &error) {
+                tracing::debug!(%error, "Redis does not answer; trying again");
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        }
+    }
+
+    /// One PING, without a second try.
+    pub(crate) async fn ping(&self) -> Result<(), Error> {
+        let ping = |mut connection| async move {
+            redis::cmd("PING").query_async::<String>(&mut connection).await
+        };
+        self.once("", &ping).await.map(drop).map_err(Error::from_redis)
+    }
+
+    async fn once<T, F>(
+        &self,
+        namespace: &str,
+        attempt: &impl Fn(MultiplexedConnection) -> F,
+    ) -> Result<T, RedisError>
+    where
+        F: Future<Output = Result<T, RedisError>>,
+    {
+        let lane = self.lane(self.servers.address(namespace));
+        let (connection, number) = lane.connection().await.inspect_err(|_| {
+            self.servers.unreachable(namespace);
+        })?;
+        attempt(connection).await.inspect_err(|error| {
+            if breaks_connection(error) {
+                lane.retire(number);
+            }
+        })
+    }
+
+    fn lane(&self, address: Address) -> Arc<Lane> {
+        let lanes = self.lanes.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lane) = lanes.get(&address) {
+            return Arc::clone(lane);
+        }
+        drop(lanes);
+        let mut lanes = self.lanes.write().unwrap_or_else(PoisonError::into_inner);
+        let make =
+            || Arc::new(Lane::new(Arc::clone(&self.servers), address.clone(), self.patience));
+        Arc::clone(lanes.entry(address.clone()).or_insert_with(make))
+    }
+
+    /// Goes where the server says the namespace is; false where there is nothing to follow.
+    fn follow(&self, namespace: &str, error: &RedisError) -> bool {
+        if error.kind() != ErrorKind::Server(ServerErrorKind::Moved) {
+            return false;
+        }
+        let news = error.redirect_node().is_some_and(|(to, _)| self.servers.moved(namespace, to));
+        if news {
+            // Nobody listens where the node is gone.
+            let _ = self.moves.send(namespace.to_owned());
+        }
+        news
+    }
+}
+
+fn breaks_connection(error: &RedisError) -> bool {
+    error.is_io_error()
+        || error.is_timeout()
+        || error.is_connection_dropped()
+        || matches!(error.kind(), ErrorKind::Parse | ErrorKind::Server(ServerErrorKind::ReadOnly))
+}
+
+/// Is this an error that passes with time?
+fn passes(error: &RedisError) -> bool {
+    breaks_connection(error)
+        || matches!(error.code(), Some("BUSY"))
+        || matches!(
+            error.kind(),
+            ErrorKind::MasterNameNotFoundBySentinel
+                | ErrorKind::Server(
+                    ServerErrorKind::Ask
+                        | ServerErrorKind::BusyLoading
+                        | ServerErrorKind::ClusterDown
+                        | ServerErrorKind::MasterDown
+                        | ServerErrorKind::Moved
+                        | ServerErrorKind::NoScript
+                        | ServerErrorKind::TryAgain
+                )
+        )
+}
