@@ -17,7 +17,7 @@
           | {"result":"waiting","sweep_in":µs} | {"result":"again"}
   Errors  NOTFOUND namespace not found | NOTFOUND lease not found | NOTFOUND semaphore not found
           TOOHEAVY weight exceeds semaphore permits
-          LIMIT max_holders | LIMIT max_waiters | LIMIT max_holds_per_lease
+          LIMIT max_holders | LIMIT max_waiters | LIMIT max_holds_per_lease | LIMIT max_calls_per_wait
 ]]
 local name, lease_id, weight, metadata = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local ticket, timeout, listening = ARGV[5], tonumber(ARGV[6]), ARGV[7] == '1'
@@ -90,6 +90,7 @@ end
 if known then
   known.aside = known.aside and not listening
 else
+  if #w.calls >= e.MAX_CALLS then return e.fail('LIMIT max_calls_per_wait') end
   w.weight, w.metadata = weight, metadata
   table.insert(w.calls, { ticket = ticket, deadline_at = now + timeout, aside = not listening })
 end

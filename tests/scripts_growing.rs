@@ -162,7 +162,7 @@ async fn a_cancelled_grant_leaves_the_growth_behind_it_waiting_where_it_arrived(
 }
 
 #[tokio::test]
-async fn a_set_aside_grant_leaves_the_growth_behind_it_waiting_where_it_arrived() {
+async fn a_grant_set_aside_leaves_its_older_place_to_the_growth_behind_it() {
     let w = World::with(2, "a b c d").await;
     let mut n = w.node("n").await;
     w.take(&n.call("d"), 2).await;
@@ -175,8 +175,9 @@ async fn a_set_aside_grant_leaves_the_growth_behind_it_waiting_where_it_arrived(
     w.queue(&grows, 2).await;
     assert_eq!(w.picture().await, "holds a:1 d:1, queue a:2 c:2");
     assert_eq!(w.set_aside(&crossed, true, MINUTE).await, Resumed::Waits);
+    assert_eq!(w.picture().await, "holds d:1, queue a:2 c:2");
     w.release("d").await;
-    assert_eq!(n.heard().await.len(), 1);
+    assert_eq!(n.heard().await, [granted(&[&grows])]);
     w.end().await;
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use grackle_client::Error;
 use grackle_client::scripts::{AcquireReply, Call, Outcome, Resumed, Wanted};
 use grackle_client::types::Metadata;
-use support::world::{NS, Node, SEM, State, World, lease_id, wanted};
+use support::world::{Hold, NS, Node, SEM, State, World, lease_id, wanted};
 
 const STEPS: usize = 250;
 const LEASES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -293,15 +293,17 @@ impl Walk {
     }
 }
 
-/// Whoever was admitted from the queue stood before all who still stand in it.
+/// Whoever was admitted from the queue stood before all who still stand in it; to hold less than
+/// before, nobody has to queue.
 fn overtakes_nobody(name: &str, before: &State, after: &State) {
     let list = |state: &State| state.zset(&format!(":semaphore:{name}:queue")).to_vec();
-    let (holds, still) = (after.holds(name), list(after));
-    let queue = list(before);
-    let admitted = queue.iter().rposition(|(lease, place)| {
-        let hold = holds.get(lease.as_str());
-        hold.is_some_and(|hold| hold.place == Some(*place))
-            && !still.contains(&(lease.clone(), *place))
+    let (held, holds, queue, still) =
+        (before.holds(name), after.holds(name), list(before), list(after));
+    let admitted = queue.iter().rposition(|waiter| {
+        let (lease, place) = (waiter.0.as_str(), Some(waiter.1));
+        let old = held.get(lease).map_or(0, |hold| hold.weight);
+        let granted = |hold: &Hold| hold.place == place && hold.weight > old;
+        holds.get(lease).is_some_and(granted) && !still.contains(waiter)
     });
     for passed in &queue[..admitted.unwrap_or(0)] {
         assert!(

@@ -79,7 +79,9 @@ impl<'a> Pending<'a> {
 
     /// What Redis decided ends the call; where it could not be asked, the outcome is not known.
     fn settle(&mut self, reply: Result<AcquireReply, Error>) -> Result<AcquireReply, Error> {
-        self.ended = !matches!(&reply, Err(error) if error.kind() == ErrorKind::Unavailable);
+        let unknown =
+            |error: &Error| matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Internal);
+        self.ended = !reply.as_ref().is_err_and(unknown);
         reply
     }
 

@@ -54,7 +54,7 @@ impl Client {
         Self::connect_with(Config::new(redis_url)).await
     }
 
-    /// Connects, and asks Redis once whether it is there.
+    /// Connects, asks Redis once whether it is there, and sees that the user may do what is needed.
     ///
     /// # Errors
     ///
@@ -64,6 +64,7 @@ impl Client {
         config.validate()?;
         let client = Self { node: Node::start(&config)?, limits: Arc::new(config.limits) };
         client.ping().await?;
+        client.node.scripts.check().await?;
         Ok(client)
     }
 
@@ -87,6 +88,32 @@ impl Client {
     /// Call it again: it goes on where it was.
     pub async fn shutdown(&self) {
         self.node.close().await;
+    }
+
+    /// Clears away what has ended in any namespace, and from then on whatever ends there: what a
+    /// server does at its start. A client does it by itself where it makes or refreshes leases.
+    ///
+    /// Asks once for each namespace, one after the other.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`].
+    ///
+    /// # Cancel safety
+    ///
+    /// What was not looked at by then is not.
+    pub async fn tidy_all(&self) -> Result<(), Error> {
+        let mut request = ListNamespacesRequest { limit: 250, ..Default::default() };
+        loop {
+            let page = self.list_namespaces(request.clone()).await?;
+            for namespace in page.namespaces {
+                self.node.tidy.expect(&namespace.name, Duration::ZERO);
+            }
+            request.pagination_token = page.page.next_pagination_token;
+            if request.pagination_token.is_empty() {
+                return Ok(());
+            }
+        }
     }
 
     /// Makes a namespace.
@@ -279,7 +306,8 @@ impl Client {
     /// weight, metadata and `locked_at` are replaced. Less weight frees the rest at once; more
     /// weight needs only the difference, goes ahead of the queue, and until it is granted the old
     /// hold stays as it is. Calls of one lease that wait for one semaphore are one waiter: the later
-    /// weight and metadata stand, and one grant answers all.
+    /// weight and metadata stand, also when that call gives up, and one grant answers all (64 at
+    /// most).
     ///
     /// Not getting the permits is no error: see [`AcquireOutcome`](crate::types::AcquireOutcome).
     ///
@@ -289,8 +317,8 @@ impl Client {
     ///   permits are lowered during the wait.
     /// - [`Error::LeaseNotFound`]: the lease has ended, before or during the wait.
     /// - [`Error::SemaphoreNotFound`], [`Error::NamespaceNotFound`]: likewise.
-    /// - [`Error::ResourceExhausted`]: `max_waiters`, `max_holders` or `max_holds_per_lease` is
-    ///   reached.
+    /// - [`Error::ResourceExhausted`]: `max_waiters`, `max_holders`, `max_holds_per_lease` or
+    ///   `max_calls_per_wait` (64, fixed) is reached.
     ///
     /// # Cancel safety
     ///
@@ -368,6 +396,7 @@ impl Client {
         validate::metadata(metadata)?;
         let (id, ttl) = (validate::new_lease_id(), seconds(request.ttl_seconds));
         let lease = self.node.scripts.create_lease(ns, &id, process_id, ttl, metadata).await?;
+        self.node.tidy.expect(ns, ttl);
         Ok(LeaseResponse { lease })
     }
 
@@ -401,7 +430,9 @@ impl Client {
         namespace_name(ns)?;
         validate::lease_id(lease_id)?;
         validate::ttl(*ttl_seconds, &self.limits)?;
-        let lease = self.node.scripts.refresh_lease(ns, lease_id, seconds(*ttl_seconds)).await?;
+        let ttl = seconds(*ttl_seconds);
+        let lease = self.node.scripts.refresh_lease(ns, lease_id, ttl).await?;
+        self.node.tidy.expect(ns, ttl);
         Ok(LeaseResponse { lease })
     }
 

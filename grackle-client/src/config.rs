@@ -65,7 +65,8 @@ pub struct Limits {
     pub max_semaphores: u64,
     /// Leases a namespace. Default 1,000,000.
     pub max_leases: u64,
-    /// Holders a semaphore. Default 100,000.
+    /// Holders a semaphore, counted when an acquire arrives; the queue is not held up by it.
+    /// Default 100,000.
     pub max_holders: u64,
     /// Waiters a semaphore. Default 100,000.
     pub max_waiters: u64,

@@ -115,8 +115,8 @@ impl Error {
 /// How the scripts name their errors: a code, a space, the text.
 impl Error {
     pub(crate) fn from_redis(error: RedisError) -> Self {
-        let detail = error.detail().unwrap_or_default();
-        match error.code().and_then(|code| Self::from_code(code, detail)) {
+        let (code, detail) = code_and_detail(&error);
+        match Self::from_code(code, detail) {
             Some(known) => known,
             None => Self::from_connection(error),
         }
@@ -146,8 +146,9 @@ impl Error {
     }
 
     fn from_connection(error: RedisError) -> Self {
-        let refused = matches!(error.code(), Some("NOAUTH" | "WRONGPASS" | "NOPERM" | "DENIED"))
-            || error.kind() == RedisErrorKind::AuthenticationFailed;
+        let refused =
+            matches!(code_and_detail(&error).0, "NOAUTH" | "WRONGPASS" | "NOPERM" | "DENIED")
+                || error.kind() == RedisErrorKind::AuthenticationFailed;
         let reason = if refused {
             format!("Redis refuses this user: {error}; check user, password and ACL of the URL")
         } else if matches!(error.kind(), RedisErrorKind::Server(ServerErrorKind::ResponseError)) {
@@ -160,4 +161,13 @@ impl Error {
         };
         Self::Unavailable { reason, source: Some(Box::new(error)) }
     }
+}
+
+/// The code of what a server answered, and the text. Redis before 7 wraps what a command inside a
+/// script was answered: `ERR Error running script (…): -OOM command not allowed …`.
+pub(crate) fn code_and_detail(error: &RedisError) -> (&str, &str) {
+    let (code, detail) = (error.code().unwrap_or_default(), error.detail().unwrap_or_default());
+    let inner =
+        (code == "ERR").then(|| detail.split_once(": -").and_then(|(_, it)| it.split_once(' ')));
+    inner.flatten().unwrap_or((code, detail))
 }

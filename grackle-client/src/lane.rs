@@ -4,7 +4,7 @@
 //! A pool makes and checks it; the lane replaces it when it breaks.
 
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deadpool_redis::redis::aio::MultiplexedConnection;
 use deadpool_redis::redis::{self, AsyncConnectionConfig, ErrorKind, RedisError};
@@ -19,8 +19,16 @@ pub(crate) struct Lane {
     address: Address,
     patience: Patience,
     current: RwLock<Option<Current>>,
-    /// Held while connecting, so that a crowd makes one connection; remembers the last one's id.
-    connecting: Mutex<Option<Link>>,
+    /// Held while connecting, so that a crowd makes one connection.
+    connecting: Mutex<Connecting>,
+}
+
+#[derive(Default)]
+struct Connecting {
+    /// The last connection that was used.
+    last: Option<Link>,
+    /// The last attempt that failed, for those who waited for it.
+    failed: Option<(Instant, RedisError)>,
 }
 
 /// How long a connection, and an answer on it, may take.
@@ -51,7 +59,7 @@ impl Patience {
 impl Lane {
     /// Connects with the first command.
     pub(crate) fn new(servers: Arc<Servers>, address: Address, patience: Patience) -> Self {
-        let (current, connecting) = (RwLock::new(None), Mutex::new(None));
+        let (current, connecting) = (RwLock::new(None), Mutex::default());
         Self { servers, address, patience, current, connecting }
     }
 
@@ -60,20 +68,35 @@ impl Lane {
         if let Some(current) = self.current() {
             return Ok(current);
         }
-        let mut last = self.connecting.lock().await;
+        let asked = Instant::now();
+        let mut connecting = self.connecting.lock().await;
         if let Some(current) = self.current() {
             return Ok(current);
         }
-        // Boxed: rare, and deep.
-        let mut connection = Box::pin(self.connect()).await?;
-        let link = Link::of(&mut connection).await?;
-        if let Some(last) = last.replace(link.clone()) {
-            link.succeeds(&last, &mut connection).await;
+        if let Some((at, error)) = &connecting.failed
+            && *at >= asked
+        {
+            return Err(error.clone());
         }
-        let handle = (connection.as_ref().clone(), link.number);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) =
-            Some(Current { connection, link });
+        // Boxed: rare, and deep.
+        let made = Box::pin(self.succeed(connecting.last.as_ref())).await;
+        let current = made.inspect_err(|error| {
+            connecting.failed = Some((Instant::now(), error.clone()));
+        })?;
+        let handle = (current.connection.as_ref().clone(), current.link.number);
+        connecting.last = Some(current.link.clone());
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(current);
         Ok(handle)
+    }
+
+    /// Makes a connection, and ends the one before on the server.
+    async fn succeed(&self, last: Option<&Link>) -> Result<Current, RedisError> {
+        let mut connection = self.connect().await?;
+        let link = Link::of(&mut connection).await?;
+        if let Some(last) = last {
+            link.succeeds(last, &mut connection).await?;
+        }
+        Ok(Current { connection, link })
     }
 
     async fn connect(&self) -> Result<Connection, RedisError> {
@@ -126,14 +149,19 @@ impl Link {
 
     /// Ends the connection before, if it was to the same run of the server (another counts anew):
     /// what it still has under way must not run after what is sent from now on.
-    async fn succeeds(&self, last: &Self, connection: &mut Connection) {
+    async fn succeeds(&self, last: &Self, connection: &mut Connection) -> Result<(), RedisError> {
         if last.run != self.run || last.number == self.number {
-            return;
+            return Ok(());
         }
         let mut kill = redis::cmd("CLIENT");
         kill.arg("KILL").arg("ID").arg(last.number);
-        if let Err(error) = kill.query_async::<i64>(connection).await {
-            tracing::warn!(%error, "CLIENT KILL is refused: a command of a lost connection may run late");
+        match kill.query_async::<i64>(connection).await {
+            Err(error) if error.code().is_none() => Err(error),
+            Err(error) => {
+                tracing::warn!(%error, "CLIENT KILL is refused: a lost connection's last command may run late");
+                Ok(())
+            }
+            Ok(_) => Ok(()),
         }
     }
 }

@@ -10,7 +10,7 @@ use deadpool_redis::redis::{self, ErrorKind, RedisError, ServerErrorKind};
 use tokio::sync::mpsc;
 
 use crate::config::Config;
-use crate::error::Error;
+use crate::error::{Error, code_and_detail};
 use crate::lane::{Lane, Patience};
 use crate::servers::{Address, Servers};
 
@@ -126,7 +126,8 @@ fn breaks_connection(error: &RedisError) -> bool {
     error.is_io_error()
         || error.is_timeout()
         || error.is_connection_dropped()
-        || matches!(error.kind(), ErrorKind::Parse | ErrorKind::Server(ServerErrorKind::ReadOnly))
+        || error.kind() == ErrorKind::Parse
+        || code_and_detail(error).0 == "READONLY"
 }
 
 /// Is this an error that passes with time?

@@ -5,7 +5,7 @@
 //!
 //! How it works, in reading order: `client` checks a request, `acquire` is the wait of one call,
 //! `node` what the calls of one client share; `waits` maps those that wait, `wakeup` hears their
-//! answers, `patrol` sweeps what expires. `scripts` runs the Lua files over
+//! answers, `patrol` sweeps what expires, `tidy` what nobody waits for. `scripts` runs the Lua files over
 //! the `lanes`, one a server; `servers` knows which has what.
 
 #[cfg(doctest)]
@@ -24,6 +24,7 @@ mod patrol;
 #[doc(hidden)]
 pub mod scripts;
 mod servers;
+mod tidy;
 mod token;
 pub mod types;
 mod validate;

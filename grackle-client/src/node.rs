@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::patrol;
 use crate::scripts::{AcquireReply, Call, Outcome, Resumed, Scripts};
 use crate::servers::Servers;
+use crate::tidy::{self, Tidy};
 use crate::waits::{self, Answer, Waits};
 use crate::wakeup::Subscribers;
 
@@ -30,6 +31,7 @@ pub(crate) struct Node {
     pub(crate) id: String,
     pub(crate) scripts: Scripts,
     pub(crate) waits: Waits,
+    pub(crate) tidy: Arc<Tidy>,
     pub(crate) on_drop: OnDrop,
     pub(crate) runtime: Handle,
     subscribers: Subscribers,
@@ -45,6 +47,7 @@ impl Node {
         let node = Arc::new(Self {
             scripts: Scripts::on_servers(config, Arc::clone(&servers), moves),
             waits: Waits::default(),
+            tidy: Arc::default(),
             on_drop: config.on_drop,
             runtime: Handle::current(),
             subscribers: Subscribers::new(config, servers, id.clone()),
@@ -52,6 +55,7 @@ impl Node {
             id,
         });
         node.runtime.spawn(follow(Arc::downgrade(&node), moved));
+        node.runtime.spawn(tidy::run(Arc::downgrade(&node)));
         Ok(node)
     }
 

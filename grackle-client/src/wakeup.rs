@@ -144,7 +144,7 @@ impl Subscriber {
             let Some(node) = self.node.upgrade() else {
                 return;
             };
-            tracing::debug!(%error, "the subscriber lost its connection; making another");
+            tracing::warn!(%error, "the subscriber has no connection; making another");
             node.waits.deafen(self.namespaces.iter());
             drop(node);
             if began.elapsed() > LONGEST_PAUSE {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_TYPE, EXPECT};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, EXPECT};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 
@@ -13,6 +13,9 @@ use crate::error::{ApiError, Code};
 
 /// The largest body that is read.
 pub(crate) const MAX_BODY: u64 = 1 << 20;
+
+/// The longest message, in characters, about what a caller sent.
+const MAX_MESSAGE: usize = 300;
 
 /// How much of a larger one is received and thrown away: a plain client reads no answer before it
 /// has sent its all, and one whose connection is closed under it sees a reset instead of the 413.
@@ -55,6 +58,10 @@ async fn receive(headers: &HeaderMap, mut body: Body) -> Result<Bytes, ApiError>
 
 /// A body without a type is taken for JSON.
 fn expect_json(headers: &HeaderMap) -> Result<(), ApiError> {
+    if headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
+        let message = "send the request as it is: no content-encoding is understood";
+        return Err(ApiError::new(Code::UnsupportedMediaType, message));
+    }
     let Some(given) = headers.get(CONTENT_TYPE) else {
         return Ok(());
     };
@@ -83,13 +90,22 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
 
 fn rejected(error: serde_path_to_error::Error<serde_json::Error>) -> ApiError {
     let path = error.path();
-    let field = path.iter().next().map(|_| path.to_string());
+    let field = path.iter().next().map(|_| shortened(path.to_string()));
     let error = error.into_inner();
     match field {
         _ if !error.is_data() => invalid(format!("not valid JSON: {error}")),
-        Some(field) => invalid(format!("{field}: {error}")).with_detail("field", field),
-        None => invalid(error.to_string()),
+        Some(field) => invalid(shortened(format!("{field}: {error}"))).with_detail("field", field),
+        None => invalid(shortened(error.to_string())),
     }
+}
+
+/// What a caller sent may be a megabyte long; what it did wrong is in the first words.
+fn shortened(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_MESSAGE) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 fn invalid(message: impl Into<String>) -> ApiError {

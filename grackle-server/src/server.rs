@@ -129,7 +129,7 @@ async fn serve(
     let router = http::router(Arc::clone(&app));
     let served = async {
         let listening = connections::serve(listener, router, patience, stop.clone());
-        tokio::join!(listening, set_waiters_aside(&client, stop));
+        tokio::join!(listening, set_waiters_aside(&client, stop), tidy(&client));
     };
     tokio::select! {
         () = served => {}
@@ -161,6 +161,13 @@ async fn set_waiters_aside(client: &Client, stop: &CancellationToken) {
     stop.cancelled().await;
     if tokio::time::timeout(SET_ASIDE_WITHIN, client.shutdown()).await.is_err() {
         tracing::warn!("Redis did not answer while the waiters were set aside");
+    }
+}
+
+/// Clears away what ended while no server was there to see it.
+async fn tidy(client: &Client) {
+    if let Err(error) = client.tidy_all().await {
+        tracing::warn!(%error, "what ended meanwhile is cleared away when somebody calls");
     }
 }
 

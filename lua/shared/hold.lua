@@ -43,13 +43,12 @@ end
 -- The hold as one that may come back. It never grows again: what was freed may be somebody else's.
 -- Below a few levels it counts as settled, so that the record does not grow with every acquire.
 local function replaced(old, weight)
-  local level = old
-  for _ = 1, WAS_DEPTH do
+  local level, depth = old, 1
+  while level do
     level.weight = math.min(level.weight, weight)
-    if not level.was then return old end
-    level = level.was
+    if level.was and depth == WAS_DEPTH then level.was, level.settled = nil, true end
+    level, depth = level.was, depth + 1
   end
-  level.was, level.settled = nil, true
   return old
 end
 

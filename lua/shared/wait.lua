@@ -19,6 +19,8 @@ end
 -- A hold that grows stands before all who hold nothing: its place is that much smaller.
 local GROWING = 2 ^ 52
 local CARRY = 2 ^ 53
+-- Calls of one lease that wait on one semaphore: each is looked at with every step of the wait.
+local MAX_CALLS = 64
 
 local function node_of(ticket) return string.match(ticket, '^([^:]+):') end
 

@@ -107,6 +107,18 @@ impl Scripts {
         self.lanes.ping().await
     }
 
+    /// Sees, before anything is written, that Redis lets this user do what the scripts do.
+    pub(crate) async fn check(&self) -> Result<(), Error> {
+        let call = self.on(&self.table.check, "grackle-check");
+        self.text(&call).await.map(drop).map_err(|error| match error {
+            Error::Internal { reason, source } => Error::Unavailable {
+                reason: format!("{reason}; give this user the rights that the README names"),
+                source,
+            },
+            other => other,
+        })
+    }
+
     // Namespaces.
 
     pub async fn create_namespace(
@@ -144,8 +156,12 @@ impl Scripts {
     }
 
     pub async fn delete_namespace(&self, name: &str) -> Result<(), Error> {
-        let call = self.on(&self.table.delete_namespace, name);
-        self.text(&call).await?;
+        let step = |begun: bool| {
+            let mut call = self.on(&self.table.delete_namespace, name);
+            call.arg(i32::from(begun));
+            call
+        };
+        self.in_steps(step).await?;
         self.unindex(name).await
     }
 
@@ -237,8 +253,12 @@ impl Scripts {
     }
 
     pub async fn delete_semaphore(&self, ns: &str, name: &str) -> Result<(), Error> {
-        let mut call = self.on(&self.table.delete_semaphore, ns);
-        self.text(call.arg(name)).await.map(drop)
+        let step = |begun: bool| {
+            let mut call = self.on(&self.table.delete_semaphore, ns);
+            call.arg(name).arg(i32::from(begun));
+            call
+        };
+        self.in_steps(step).await
     }
 
     pub async fn list_semaphores(
@@ -409,6 +429,15 @@ impl Scripts {
                 return Ok(reply);
             }
         }
+    }
+
+    /// Like `text`, of scripts that are told whether it is their first step.
+    async fn in_steps<'a>(&self, step: impl Fn(bool) -> Invocation<'a>) -> Result<(), Error> {
+        let mut begun = false;
+        while self.once(&step(begun)).await.map_err(|(error, _)| error)? == AGAIN {
+            begun = true;
+        }
+        Ok(())
     }
 
     async fn once(&self, call: &Invocation<'_>) -> Result<String, (Error, bool)> {

@@ -56,6 +56,7 @@ macro_rules! scripts {
 }
 
 scripts! {
+    check: [];
     create_namespace: ["more_keys" "namespace" "semaphore" "hold" "wait" "claim" "hand_off" "sweep" "clear"];
     get_namespace: ["namespace"];
     update_namespace: ["namespace"];

@@ -1,0 +1,62 @@
+//! What a Redis user must be allowed, and what is said where it is not.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use grackle_client::{Client, Config, Error, ErrorKind};
+use support::{OwnRedis, Space, TestRedis, granted};
+
+/// The rights that the README names.
+const RIGHTS: [&str; 7] =
+    ["+@connection", "+@hash", "+@sortedset", "+@pubsub", "+@scripting", "+info", "+exists"];
+
+/// As that user; the keys and channels are the prefix's.
+async fn config(redis: &OwnRedis, rights: &[&str]) -> Config {
+    let keys = format!("~{}:*", redis.prefix());
+    let channels = format!("&{}:*", redis.prefix());
+    let user = ["ACL", "SETUSER", "grackle", "reset", "on", ">secret", &keys, &channels];
+    let _: () = redis.run(&[&user, rights].concat()).await;
+    let mut config = redis.config();
+    config.redis_url = format!("redis://grackle:secret@127.0.0.1:{}", redis.port());
+    config
+}
+
+async fn refused(config: Config) -> Error {
+    let error = Client::connect_with(config).await.expect_err("it must be refused");
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    error
+}
+
+#[tokio::test]
+async fn the_rights_of_the_readme_suffice() {
+    let redis = TestRedis::own().await;
+    let config = config(&redis, &[&RIGHTS[..], &["+del", "+time"]].concat()).await;
+    let client = Client::connect_with(config).await.unwrap();
+    let space = Space::create(client, 1).await;
+    let (holder, waiting) = (space.lease().await, space.lease().await);
+    space.take(&holder, 1).await;
+    let waiter = space.wait(&waiting, 1).await;
+    space.release(&holder).await;
+    granted(waiter).await;
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn a_user_without_a_right_is_told_at_the_start_and_nothing_is_written() {
+    let redis = TestRedis::own().await;
+    for missing in ["resetchannels", "-publish", "-pubsub", "-hset", "-zadd", "-evalsha"] {
+        let rights = [&RIGHTS[..], &["+del", "+time", missing]].concat();
+        let error = refused(config(&redis, &rights).await).await;
+        assert!(!error.to_string().is_empty(), "{missing}");
+        assert_eq!(redis.keys_left().await, Vec::<String>::new(), "{missing}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_said_to_be_one() {
+    let redis = TestRedis::own().await;
+    let mut config = config(&redis, &["+@all"]).await;
+    config.redis_url = config.redis_url.replace("secret", "wrong");
+    let error = refused(config).await.to_string();
+    assert!(error.contains("refuses this user"), "{error}");
+}
