@@ -90,6 +90,7 @@ end
 if known then
   known.aside = known.aside and not listening
 else
+  e.forget_over(w)
   if #w.calls >= e.MAX_CALLS then return e.fail('LIMIT max_calls_per_wait') end
   w.weight, w.metadata = weight, metadata
   table.insert(w.calls, { ticket = ticket, deadline_at = now + timeout, aside = not listening })

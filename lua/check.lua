@@ -2,7 +2,7 @@
   check: may this user do what the scripts do? Asked once, before anything is written: a script that
   is refused half-way would leave its work half done.
 
-  KEYS[1] grackle:{grackle-check}   a namespace's key, of none that is there
+  KEYS[1] grackle:{grackle.check}   a namespace's key, of none that can be
   Returns {"result":"done"}
 ]]
 local channel, list = namespace .. ':nodes', namespace .. ':leases'

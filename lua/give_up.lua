@@ -17,13 +17,27 @@ if not redis.call('ZSCORE', leases, lease_id) then return redis.error_reply(NO_L
 local s = semaphore(name)
 if not s then return redis.error_reply(NO_SEMAPHORE) end
 
-local fields = redis.call('HMGET', lease_key(lease_id), 'hold:' .. name, 'wait:' .. name)
-local hold = fields[1] and cjson.decode(fields[1])
-if hold and claim(s, lease_id, hold, ticket) then return acquired(s, hold.fencing_token) end
-local w = fields[2] and wait_from(fields[2])
-if w and call_of(w, ticket) then
-  drop_call(s, lease_id, w, ticket)
-  touched[name] = true
+local key = lease_key(lease_id)
+local text = redis.call('HGET', key, 'wait:' .. name)
+local w = text and wait_from(text)
+local call = w and call_of(w, ticket)
+if call and call.aside then
+  -- Its node may not be heard for all its life: then this is where it learns of its turn.
+  call.aside, asking[ticket] = false, true
+  place(s, lease_id, w)
+  admit(s)
+  text = redis.call('HGET', key, 'wait:' .. name)
+  w = text and wait_from(text)
+  call = w and call_of(w, ticket)
 end
-settle()
+if call then
+  drop_call(s, lease_id, w, ticket)
+  admit(s)
+end
+save()
+local held = redis.call('HGET', key, 'hold:' .. name)
+local hold = held and cjson.decode(held)
+if hold and not call and claim(s, lease_id, hold, ticket) then
+  return acquired(s, hold.fencing_token)
+end
 return answer('timed_out', s)

@@ -12,27 +12,38 @@ local waits = ARGV
 
 if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
 if not sweep() then return AGAIN end
-local replies, held = {}, {}
+
+local function fields_of(i)
+  return redis.call('HMGET', lease_key(waits[i]), 'wait:' .. waits[i + 1], 'hold:' .. waits[i + 1])
+end
+
+for i = 1, #waits, 3 do
+  local lease_id, name, ticket = waits[i], waits[i + 1], waits[i + 2]
+  local s = semaphore(name)
+  local text = s and fields_of(i)[1]
+  local w = text and wait_from(text)
+  local call = w and call_of(w, ticket)
+  if call and call.aside then
+    call.aside, asking[ticket] = false, true
+    place(s, lease_id, w)
+    touched[name] = true
+  end
+end
+settle()
+
+local replies = { sweep_in() }
 for i = 1, #waits, 3 do
   local lease_id, name, ticket = waits[i], waits[i + 1], waits[i + 2]
   local reply, s = 'lost', semaphore(name)
   if s then
-    local fields = redis.call('HMGET', lease_key(lease_id), 'wait:' .. name, 'hold:' .. name)
-    local w, hold = fields[1] and wait_from(fields[1]), fields[2] and cjson.decode(fields[2])
-    local call = w and call_of(w, ticket)
-    if call then
+    local fields = fields_of(i)
+    local hold = fields[2] and cjson.decode(fields[2])
+    if fields[1] and call_of(cjson.decode(fields[1]), ticket) then
       reply = ''
-      if call.aside then
-        call.aside = false
-        place(s, lease_id, w)
-        touched[name] = true
-      end
     elseif hold and claim(s, lease_id, hold, ticket) then
       reply = acquired(s, hold.fencing_token)
     end
   end
   replies[#replies + 1] = reply
 end
-settle()
-table.insert(replies, 1, sweep_in())
 return replies

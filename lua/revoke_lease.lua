@@ -18,5 +18,9 @@ end
 redis.call('ZADD', leases, 0, lease_id)
 local ended = end_lease(lease_id)
 settle()
-if not ended then return AGAIN end
+if not ended then
+  -- Should nobody come to call again.
+  redis.call('PUBLISH', namespace .. ':nodes', '{"sweep_in":0}')
+  return AGAIN
+end
 return '{"result":"done"}'

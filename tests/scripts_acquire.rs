@@ -296,6 +296,23 @@ async fn the_heaviest_waiters_leave_no_trace_in_the_sums() {
 }
 
 #[tokio::test]
+async fn a_sum_of_waiting_weights_is_shown_up_to_2_to_the_53() {
+    let w = World::with(MOST, "a b c d").await;
+    let n = w.node("n").await;
+    w.take(&n.call("a"), MOST).await;
+    let calls = [(n.call("b"), MOST - 1, MOST - 1), (n.call("c"), 1, MOST), (n.call("d"), 1, MOST)];
+    for (call, weight, shown) in &calls {
+        w.queue(call, *weight).await;
+        assert_eq!(w.get().await.waiting_weight, *shown);
+    }
+    for (index, shown) in [(0, 2), (2, 1), (1, 0)] {
+        w.cancel(&calls[index].0).await;
+        assert_eq!(w.get().await.waiting_weight, shown);
+    }
+    w.end().await;
+}
+
+#[tokio::test]
 async fn a_crowd_of_the_heaviest_waiters_can_be_shown() {
     let w = World::with(MOST, "a").await;
     let n = w.node("n").await;
@@ -336,7 +353,7 @@ async fn labels_of_a_hold_come_back_as_they_were_given() {
     w.release("a").await;
     assert_eq!(n.heard().await.len(), 1);
     assert_eq!(w.hold("b").await.metadata, odd);
-    let start = grackle_client::scripts::From::Start;
+    let start = grackle_client::scripts::PageStart::First;
     let page = w.scripts.list_semaphore_holders(NS, SEM, &start, 10).await.unwrap();
     assert_eq!(page.entries[0].metadata, odd);
     w.end().await;

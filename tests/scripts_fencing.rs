@@ -62,7 +62,8 @@ async fn the_message_and_a_retry_carry_the_token_of_the_hold() {
     let token = n.answer().await.fencing_token;
     assert_eq!(w.hold("b").await.fencing_token, token);
     assert_eq!(w.take(&call, 1).await, token);
-    let page = w.scripts.list_semaphore_holders(NS, SEM, &grackle_client::scripts::From::Start, 1);
+    let page =
+        w.scripts.list_semaphore_holders(NS, SEM, &grackle_client::scripts::PageStart::First, 1);
     assert_eq!(page.await.unwrap().entries[0].fencing_token, token);
     w.end().await;
 }

@@ -5,7 +5,7 @@ mod support;
 
 use std::time::Duration;
 
-use grackle_client::scripts::{From, Message};
+use grackle_client::scripts::{Message, PageStart};
 use grackle_client::types::{
     CreateSemaphoreLeaseRequest, ListSemaphoreLeasesRequest, Metadata, RevokeSemaphoreLeaseRequest,
 };
@@ -47,7 +47,7 @@ async fn what_lease_operations_name_has_to_be_there() {
     assert_no_namespace(w.scripts.get_lease("other", &id).await);
     assert_no_namespace(w.scripts.refresh_lease("other", &id, DAY).await);
     assert_no_namespace(w.scripts.revoke_lease("other", &id).await);
-    assert_no_namespace(w.scripts.list_leases("other", "", &From::Start, 9).await);
+    assert_no_namespace(w.scripts.list_leases("other", "", &PageStart::First, 9).await);
     assert_gone(w.scripts.get_lease(NS, &id).await);
     assert_gone(w.scripts.refresh_lease(NS, &id, DAY).await);
     assert_gone(w.scripts.revoke_lease(NS, &id).await);
@@ -73,7 +73,7 @@ async fn a_lease_that_has_expired_is_gone_and_never_revived() {
     assert_gone(w.ask(&n.call("a"), wanted(1)).await);
     assert_gone(w.scripts.release(NS, "s", &id).await);
     assert_eq!(w.picture().await, "");
-    let listed = w.scripts.list_leases(NS, "", &From::Start, 9).await.unwrap().entries;
+    let listed = w.scripts.list_leases(NS, "", &PageStart::First, 9).await.unwrap().entries;
     assert_eq!(listed.len(), 1);
     w.end().await;
 }
@@ -247,11 +247,11 @@ async fn a_process_may_call_itself_anything() {
         w.check().await;
         assert_eq!(made.process_id, process_id);
         assert_eq!(w.scripts.get_lease(NS, &id).await.unwrap(), made);
-        let listed = w.scripts.list_leases(NS, process_id, &From::Start, 9).await.unwrap();
+        let listed = w.scripts.list_leases(NS, process_id, &PageStart::First, 9).await.unwrap();
         assert_eq!(listed.entries, [made]);
         w.take(&n.call(&short), 1).await;
         w.revoke(&short).await;
-        let listed = w.scripts.list_leases(NS, process_id, &From::Start, 9).await.unwrap();
+        let listed = w.scripts.list_leases(NS, process_id, &PageStart::First, 9).await.unwrap();
         assert!(listed.entries.is_empty());
     }
     w.end().await;

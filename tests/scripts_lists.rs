@@ -3,7 +3,7 @@
 
 mod support;
 
-use grackle_client::scripts::{Edge, From, PageReply};
+use grackle_client::scripts::{Edge, PageReply, PageStart};
 use grackle_client::types::{
     ListNamespacesRequest, ListSemaphoreHoldersRequest, ListSemaphoreLeasesRequest,
     ListSemaphoresRequest, Metadata,
@@ -83,7 +83,7 @@ impl List {
         }
     }
 
-    async fn page(self, w: &World, from: &From, limit: i64) -> PageReply<String> {
+    async fn page(self, w: &World, from: &PageStart, limit: i64) -> PageReply<String> {
         fn names<T>(page: PageReply<T>, name: impl Fn(T) -> String) -> PageReply<String> {
             let entries = page.entries.into_iter().map(name).collect();
             PageReply { entries, before: page.before, after: page.after }
@@ -114,9 +114,9 @@ impl List {
 
     /// All pages, from the first on.
     async fn forward(self, w: &World, limit: i64) -> Vec<PageReply<String>> {
-        let mut pages = vec![self.page(w, &From::Start, limit).await];
+        let mut pages = vec![self.page(w, &PageStart::First, limit).await];
         while let Some(after) = pages.last().unwrap().after.clone() {
-            pages.push(self.page(w, &From::After(after), limit).await);
+            pages.push(self.page(w, &PageStart::After(after), limit).await);
         }
         pages
     }
@@ -138,7 +138,7 @@ async fn pages_show_every_entry_once_and_in_order_both_ways() {
             assert!(pages[..pages.len() - 1].iter().all(full), "{list:?} by {limit}");
             assert!(pages[0].before.is_none());
             for pair in pages.windows(2) {
-                let before = From::Before(pair[1].before.clone().unwrap());
+                let before = PageStart::Before(pair[1].before.clone().unwrap());
                 let page = list.page(&w, &before, limit).await;
                 assert_eq!(page.entries, pair[0].entries, "{list:?} by {limit}, back");
                 assert_eq!((&page.before, &page.after), (&pair[0].before, &pair[0].after));
@@ -156,7 +156,7 @@ async fn entries_of_one_score_are_paged_by_name() {
         let pages = list.forward(&w, 100).await;
         assert_eq!(entries(&pages), all, "{list:?}");
         let last = pages.last().unwrap().before.clone().unwrap();
-        let page = list.page(&w, &From::Before(last), 250).await;
+        let page = list.page(&w, &PageStart::Before(last), 250).await;
         let end = all.len() - pages.last().unwrap().entries.len();
         assert_eq!(page.entries, all[end.saturating_sub(250)..end], "{list:?}");
         w.end().await;
@@ -186,19 +186,19 @@ async fn entries_of_different_times_are_paged_by_time() {
 async fn a_page_goes_on_where_the_boundary_stood_though_it_is_gone() {
     for list in ALL {
         let (w, all) = list.of(12).await;
-        let first = list.page(&w, &From::Start, 4).await;
+        let first = list.page(&w, &PageStart::First, 4).await;
         let after = first.after.clone().unwrap();
-        let second = list.page(&w, &From::After(after.clone()), 4).await;
+        let second = list.page(&w, &PageStart::After(after.clone()), 4).await;
         let before = second.before.clone().unwrap();
         assert_eq!(second.entries, all[4..8]);
         list.remove(&w, &all[3]).await;
         list.remove(&w, &all[4]).await;
-        let forward = list.page(&w, &From::After(after), 4).await;
+        let forward = list.page(&w, &PageStart::After(after), 4).await;
         assert_eq!(forward.entries, all[5..9], "{list:?}");
-        let back = list.page(&w, &From::Before(before), 4).await;
+        let back = list.page(&w, &PageStart::Before(before), 4).await;
         assert_eq!(back.entries, all[..3], "{list:?}");
         assert_eq!(back.before, None);
-        let on = list.page(&w, &From::After(back.after.unwrap()), 4).await;
+        let on = list.page(&w, &PageStart::After(back.after.unwrap()), 4).await;
         assert_eq!(on.entries, all[5..9], "{list:?}");
         w.end().await;
     }
@@ -208,13 +208,13 @@ async fn a_page_goes_on_where_the_boundary_stood_though_it_is_gone() {
 async fn entries_that_come_and_go_hide_and_repeat_no_other() {
     for list in [Namespaces, Semaphores, Holders, Leases] {
         let (w, all) = list.of(10).await;
-        let first = list.page(&w, &From::Start, 5).await;
+        let first = list.page(&w, &PageStart::First, 5).await;
         list.remove(&w, &all[0]).await;
         list.remove(&w, &all[7]).await;
         // Before the boundary, and at the very place of one that is gone.
         list.add(&w, "e0000").await;
         list.add(&w, "e007").await;
-        let second = list.page(&w, &From::After(first.after.unwrap()), 250).await;
+        let second = list.page(&w, &PageStart::After(first.after.unwrap()), 250).await;
         assert!(second.entries.iter().all(|entry| !first.entries.contains(entry)), "{list:?}");
         for entry in &all[5..10] {
             assert!(second.entries.contains(entry), "{list:?}: {entry}");
@@ -227,16 +227,16 @@ async fn entries_that_come_and_go_hide_and_repeat_no_other() {
 async fn a_list_whose_rest_is_gone_ends_with_an_empty_page() {
     for list in ALL {
         let (w, all) = list.of(6).await;
-        let first = list.page(&w, &From::Start, 3).await;
+        let first = list.page(&w, &PageStart::First, 3).await;
         for entry in all[3..].iter().filter(|entry| *entry != NS) {
             list.remove(&w, entry).await;
         }
-        let rest = list.page(&w, &From::After(first.after.unwrap()), 3).await;
+        let rest = list.page(&w, &PageStart::After(first.after.unwrap()), 3).await;
         assert!(rest.entries.iter().all(|entry| entry == NS), "{list:?}: {rest:?}");
         assert_eq!(rest.after, None);
-        let far = From::After(Edge(1 << 60, "zzz".to_owned()));
+        let far = PageStart::After(Edge(1 << 60, "zzz".to_owned()));
         assert!(list.page(&w, &far, 3).await.entries.is_empty());
-        let none = From::Before(Edge(-1, String::new()));
+        let none = PageStart::Before(Edge(-1, String::new()));
         assert!(list.page(&w, &none, 3).await.entries.is_empty());
         w.end().await;
     }
@@ -246,7 +246,7 @@ async fn a_list_whose_rest_is_gone_ends_with_an_empty_page() {
 async fn an_empty_list_is_one_empty_page() {
     let w = World::of(1).await;
     for list in [Holders, Leases, OfProcess] {
-        for from in [From::Start, From::After(Edge(7, "m".to_owned()))] {
+        for from in [PageStart::First, PageStart::After(Edge(7, "m".to_owned()))] {
             let page = list.page(&w, &from, 9).await;
             assert!(page.entries.is_empty());
             assert_eq!((page.before, page.after), (None, None));
@@ -260,8 +260,8 @@ async fn neither_holders_nor_leases_that_have_expired_are_listed() {
     let (w, all) = Holders.of(4).await;
     w.scripts.refresh_lease(NS, &all[1], DAY * 2).await.unwrap();
     w.advance(86_400).await;
-    assert_eq!(Holders.page(&w, &From::Start, 9).await.entries, all[1..2]);
-    assert_eq!(Leases.page(&w, &From::Start, 9).await.entries, all[1..2]);
+    assert_eq!(Holders.page(&w, &PageStart::First, 9).await.entries, all[1..2]);
+    assert_eq!(Leases.page(&w, &PageStart::First, 9).await.entries, all[1..2]);
     w.end().await;
 }
 

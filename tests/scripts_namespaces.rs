@@ -3,7 +3,7 @@
 
 mod support;
 
-use grackle_client::scripts::From;
+use grackle_client::scripts::PageStart;
 use grackle_client::types::{CreateNamespaceRequest, Metadata};
 use grackle_client::{Error, Limits};
 use support::world::{DAY, MINUTE, NS, START, World, lease_id, metadata, told, wanted};
@@ -202,7 +202,7 @@ async fn the_index_of_names_is_mended_by_those_who_read_and_write_it() {
     let w = World::new().await;
     let index = format!("{}:namespaces", w.redis.prefix());
     let listed = async || {
-        let page = w.scripts.list_namespaces(&From::Start, 9).await.unwrap();
+        let page = w.scripts.list_namespaces(&PageStart::First, 9).await.unwrap();
         page.entries.into_iter().map(|namespace| namespace.name).collect::<Vec<_>>()
     };
     assert_eq!(listed().await, [NS]);

@@ -70,7 +70,7 @@ async fn what_semaphore_operations_name_has_to_be_there() {
     assert_no_namespace(w.scripts.get_semaphore("other", SEM).await);
     assert_no_namespace(w.scripts.update_semaphore("r", "other", SEM, 1, 1, "", &none).await);
     assert_no_namespace(w.scripts.delete_semaphore("other", SEM).await);
-    let start = grackle_client::scripts::From::Start;
+    let start = grackle_client::scripts::PageStart::First;
     assert_no_namespace(w.scripts.list_semaphores("other", &start, 9).await);
     assert_no_namespace(w.scripts.list_semaphore_holders("other", SEM, &start, 9).await);
     assert_gone(w.scripts.get_semaphore(NS, "t").await);

@@ -5,35 +5,35 @@ mod support;
 
 use std::time::Duration;
 
-use grackle_client::scripts::{Call, From, Resumed, SweepReply, Wanted};
+use grackle_client::scripts::{Call, PageStart, Resumed, SweepReply, Wanted};
 use grackle_client::types::Metadata;
 use support::world::{DAY, MINUTE, NS, SEM, World, granted, lease_id, wanted};
 
 #[tokio::test]
 async fn a_sweep_says_what_waits_through_its_node_and_when_the_next_is_due() {
     let w = World::with(1, "a b").await;
-    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 86_400_000_000, waiting: 0 });
+    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 86_400_000_000, waiting: 0, heard: 0 });
     let n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
     let calls = [n.call("b"), n.call("b")];
     w.queue(&calls[0], 1).await;
     w.queue(&calls[1], 1).await;
     w.advance(5).await;
-    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 15_000_000, waiting: 2 });
-    assert_eq!(w.sweep("another").await, SweepReply { sweep_in: 15_000_000, waiting: 0 });
+    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 15_000_000, waiting: 2, heard: 1 });
+    assert_eq!(w.sweep("another").await, SweepReply { sweep_in: 15_000_000, waiting: 0, heard: 0 });
     w.cancel(&calls[0]).await;
     assert_eq!(w.sweep("n").await.waiting, 1);
     w.cancel(&calls[1]).await;
-    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 86_395_000_000, waiting: 0 });
+    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 86_395_000_000, waiting: 0, heard: 1 });
     w.end().await;
 }
 
 #[tokio::test]
 async fn a_sweep_of_a_namespace_without_leases_has_nothing_to_come_back_for() {
     let w = World::of(1).await;
-    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: -1, waiting: 0 });
+    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: -1, waiting: 0, heard: 0 });
     w.scripts.delete_namespace(NS).await.unwrap();
-    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: -1, waiting: 0 });
+    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: -1, waiting: 0, heard: 0 });
     w.end().await;
 }
 
@@ -64,7 +64,7 @@ async fn a_sweep_ends_what_is_due_however_late_it_comes() {
 /// Every script that says "again", by one that sweeps first and then answers.
 async fn run(w: &World, script: &str, call: &Call) {
     let (scripts, a, none) = (&w.scripts, lease_id("a"), Metadata::new());
-    let start = From::Start;
+    let start = PageStart::First;
     match script {
         "acquire" => drop(scripts.acquire(NS, call, wanted(1)).await.unwrap()),
         "create_lease" => drop(scripts.create_lease(NS, &a, "p", DAY, &none).await.unwrap()),

@@ -79,9 +79,7 @@ impl<'a> Pending<'a> {
 
     /// What Redis decided ends the call; where it could not be asked, the outcome is not known.
     fn settle(&mut self, reply: Result<AcquireReply, Error>) -> Result<AcquireReply, Error> {
-        let unknown =
-            |error: &Error| matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Internal);
-        self.ended = !reply.as_ref().is_err_and(unknown);
+        self.ended = !reply.as_ref().is_err_and(undecided);
         reply
     }
 
@@ -142,6 +140,11 @@ impl Drop for Pending<'_> {
     }
 }
 
+/// Did Redis perhaps do what was asked?
+fn undecided(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Internal)
+}
+
 /// Takes a call back, for as long as it may be that Redis knows it.
 async fn take_back(node: Arc<Node>, namespace: String, call: Call, keep: Option<Duration>) {
     for _ in 0..CANCEL_TRIES {
@@ -153,7 +156,7 @@ async fn take_back(node: Arc<Node>, namespace: String, call: Call, keep: Option<
             }
         };
         match done {
-            Err(error) if error.kind() == ErrorKind::Unavailable => {
+            Err(error) if undecided(&error) => {
                 tracing::debug!(%error, "a dropped acquire is not taken back yet");
                 tokio::time::sleep(CANCEL_PAUSE).await;
             }

@@ -3,6 +3,8 @@
 //! Commands of many tasks travel down one multiplexed connection, which is what makes them fast.
 //! A pool makes and checks it; the lane replaces it when it breaks.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -78,8 +80,7 @@ impl Lane {
         {
             return Err(error.clone());
         }
-        // Boxed: rare, and deep.
-        let made = Box::pin(self.succeed(connecting.last.as_ref())).await;
+        let made = self.succeed(connecting.last.as_ref()).await;
         let current = made.inspect_err(|error| {
             connecting.failed = Some((Instant::now(), error.clone()));
         })?;
@@ -90,13 +91,21 @@ impl Lane {
     }
 
     /// Makes a connection, and ends the one before on the server.
-    async fn succeed(&self, last: Option<&Link>) -> Result<Current, RedisError> {
-        let mut connection = self.connect().await?;
-        let link = Link::of(&mut connection).await?;
-        if let Some(last) = last {
-            link.succeeds(last, &mut connection).await?;
-        }
-        Ok(Current { connection, link })
+    ///
+    /// Boxed, and its type with it: it is rare, and too deep for the compiler to look through in
+    /// every future of the face.
+    fn succeed<'a>(
+        &'a self,
+        last: Option<&'a Link>,
+    ) -> Pin<Box<dyn Future<Output = Result<Current, RedisError>> + Send + 'a>> {
+        Box::pin(async move {
+            let mut connection = self.connect().await?;
+            let link = Link::of(&mut connection).await?;
+            if let Some(last) = last {
+                link.succeeds(last, &mut connection).await?;
+            }
+            Ok(Current { connection, link })
+        })
     }
 
     async fn connect(&self) -> Result<Connection, RedisError> {

@@ -88,6 +88,11 @@ impl Node {
         Ok(())
     }
 
+    /// Redis sees no subscription of this node, though there is one: it is at the wrong server.
+    pub(crate) fn listen_again(&self, namespace: &str) {
+        self.subscribers.listen_again(namespace);
+    }
+
     /// Stops listening where no call waits any more; false where one does.
     pub(crate) fn unlisten(&self, namespace: &str) -> bool {
         self.waits.forget(namespace, || self.subscribers.unlisten(namespace))
@@ -157,7 +162,7 @@ async fn follow(node: Weak<Node>, mut moved: mpsc::UnboundedReceiver<String>) {
     while let Some(namespace) = moved.recv().await {
         let Some(node) = node.upgrade() else { return };
         if node.waits.knows(&namespace) {
-            node.waits.deafen(std::iter::once(&namespace));
+            node.waits.misplaced(&namespace);
             node.subscribers.listen(&node, &namespace);
         }
     }

@@ -46,11 +46,18 @@ struct Beat {
     idle_since: Option<Instant>,
     recheck_at: Instant,
     strikes: u32,
+    /// How often in a row Redis saw no subscription though the node has one.
+    deaf: u32,
 }
 
 impl Beat {
     fn new() -> Self {
-        Self { idle_since: None, recheck_at: Instant::now() + jittered(RECHECK_AFTER), strikes: 0 }
+        Self {
+            idle_since: None,
+            recheck_at: Instant::now() + jittered(RECHECK_AFTER),
+            strikes: 0,
+            deaf: 0,
+        }
     }
 
     /// One round; false where the namespace is of no more interest.
@@ -64,6 +71,11 @@ impl Beat {
         match node.scripts.sweep(namespace, &node.id).await {
             Ok(reply) => {
                 node.waits.sweep_within(namespace, reply.sweep_in);
+                let deaf = reply.heard == 0 && node.waits.heard_by(namespace).is_some();
+                self.deaf = if deaf { self.deaf + 1 } else { 0 };
+                if self.deaf == STRIKES {
+                    node.listen_again(namespace);
+                }
                 self.strikes = match reply.waiting {
                     0 => STRIKES,
                     known if known < waiting => self.strikes + 1,

@@ -13,6 +13,8 @@ use crate::node::Node;
 
 /// There is no hurry: by then whoever is there has swept.
 const LATER: Duration = Duration::from_secs(1);
+/// Between two sweeps of a namespace; crowded ones are swept by those who call.
+const LEAST: Duration = Duration::from_secs(5);
 /// Where a sweep failed, the next one.
 const AGAIN: Duration = Duration::from_secs(10);
 
@@ -77,8 +79,9 @@ impl Plan {
 /// Follows the plan until the node is gone.
 pub(crate) async fn run(node: Weak<Node>) {
     while let Some(strong) = node.upgrade() {
-        while let Some(namespace) = strong.tidy.take_due() {
+        if let Some(namespace) = strong.tidy.take_due() {
             sweep(&strong, &namespace).await;
+            continue;
         }
         let (tidy, next) = (Arc::clone(&strong.tidy), strong.tidy.next());
         drop(strong);
@@ -93,10 +96,14 @@ pub(crate) async fn run(node: Weak<Node>) {
 }
 
 async fn sweep(node: &Node, namespace: &str) {
+    if node.waits.knows(namespace) {
+        // Its patrol sweeps it.
+        return node.tidy.expect(namespace, AGAIN);
+    }
     match node.scripts.sweep(namespace, &node.id).await {
         Ok(reply) => {
             if let Ok(micros) = u64::try_from(reply.sweep_in) {
-                node.tidy.expect(namespace, Duration::from_micros(micros));
+                node.tidy.expect(namespace, Duration::from_micros(micros).max(LEAST));
             }
         }
         Err(error) => {

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::scripts::{Edge, From, PageReply};
+use crate::scripts::{Edge, PageReply, PageStart};
 use crate::types::Page;
 
 /// Entries a page where a request does not say.
@@ -22,9 +22,9 @@ struct Token {
 }
 
 /// Where the page that a request asks for begins.
-pub(crate) fn from(token: &str, list: &[&str]) -> Result<From, Error> {
+pub(crate) fn from(token: &str, list: &[&str]) -> Result<PageStart, Error> {
     if token.is_empty() {
-        return Ok(From::Start);
+        return Ok(PageStart::First);
     }
     let broken = || Error::InvalidField {
         field: "pagination_token",
@@ -34,8 +34,8 @@ pub(crate) fn from(token: &str, list: &[&str]) -> Result<From, Error> {
     let token: Token = serde_json::from_slice(&json).map_err(|_| broken())?;
     match token {
         Token { list: whose, .. } if whose != name(list) => Err(broken()),
-        Token { after: true, edge, .. } => Ok(From::After(edge)),
-        Token { edge, .. } => Ok(From::Before(edge)),
+        Token { after: true, edge, .. } => Ok(PageStart::After(edge)),
+        Token { edge, .. } => Ok(PageStart::Before(edge)),
     }
 }
 
@@ -44,9 +44,10 @@ pub(crate) fn limit(limit: i64) -> Result<i64, Error> {
     match limit {
         0 => Ok(DEFAULT_LIMIT),
         1..=MAX_LIMIT => Ok(limit),
-        _ => {
-            Err(Error::InvalidField { field: "limit", reason: "1 to 250, or 0 for 100".to_owned() })
-        }
+        _ => Err(Error::InvalidField {
+            field: "limit",
+            reason: format!("1 to {MAX_LIMIT}, or 0 for {DEFAULT_LIMIT}"),
+        }),
     }
 }
 
@@ -87,9 +88,9 @@ mod tests {
     fn a_token_comes_back_as_the_edge_it_was() {
         let list = ["leases", "ns", "a/1"];
         let behind = from(&token(&list, true), &list).unwrap();
-        assert!(matches!(behind, From::After(Edge(7, member)) if member == "m"));
+        assert!(matches!(behind, PageStart::After(Edge(7, member)) if member == "m"));
         let before = from(&token(&list, false), &list).unwrap();
-        assert!(matches!(before, From::Before(Edge(7, member)) if member == "m"));
+        assert!(matches!(before, PageStart::Before(Edge(7, member)) if member == "m"));
     }
 
     #[test]

@@ -148,6 +148,10 @@ impl Waits {
     /// The calls that stand in Redis for a namespace.
     pub(crate) fn in_namespace(&self, namespace: &str) -> Vec<Call> {
         let state = self.state();
+        if state.closing {
+            // They are being set aside: nobody is to bring them back from here.
+            return Vec::new();
+        }
         let here = |w: &&Waiting| w.queued && w.namespace == namespace;
         state.calls.values().filter(here).map(|w| w.call.clone()).collect()
     }
@@ -162,25 +166,42 @@ impl Waits {
         self.state().spaces.contains_key(namespace)
     }
 
-    /// A subscription hears these namespaces from now on.
-    pub(crate) fn hears(&self, namespaces: &[String]) {
+    pub(crate) fn next_subscription(&self) -> u64 {
         let mut state = self.state();
         state.subscriptions += 1;
-        let this = state.subscriptions;
+        state.subscriptions
+    }
+
+    /// A subscription hears these namespaces from now on.
+    pub(crate) fn hears(&self, namespaces: &[String], subscription: u64) {
+        let mut state = self.state();
         for namespace in namespaces {
             if let Some(space) = state.spaces.get_mut(namespace) {
-                space.heard_by = Some(this);
+                space.heard_by = Some(subscription);
             }
         }
     }
 
-    /// These namespaces are not heard any more.
-    pub(crate) fn deafen<'a>(&self, namespaces: impl Iterator<Item = &'a String>) {
+    /// The subscription hears these namespaces no more; another may.
+    pub(crate) fn deafen<'a>(
+        &self,
+        namespaces: impl Iterator<Item = &'a String>,
+        subscription: u64,
+    ) {
         let mut state = self.state();
         for namespace in namespaces {
-            if let Some(space) = state.spaces.get_mut(namespace) {
+            if let Some(space) = state.spaces.get_mut(namespace)
+                && space.heard_by == Some(subscription)
+            {
                 space.heard_by = None;
             }
+        }
+    }
+
+    /// Whoever hears the namespace, it is the wrong place by now.
+    pub(crate) fn misplaced(&self, namespace: &str) {
+        if let Some(space) = self.state().spaces.get_mut(namespace) {
+            space.heard_by = None;
         }
     }
 

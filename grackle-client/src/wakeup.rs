@@ -28,6 +28,8 @@ const BATCH: usize = 500;
 enum Channel {
     Listen(String),
     Unlisten(String),
+    /// On another connection: Redis does not see this one where the namespace is.
+    Again,
 }
 
 /// The subscribers of a node: one, or in a cluster one a server that has a namespace in which calls
@@ -56,6 +58,8 @@ struct Subscriber {
     wanted: UnboundedReceiver<Channel>,
     /// What was wanted so far.
     namespaces: HashSet<String>,
+    /// The number of the connection.
+    subscription: u64,
     patience: Duration,
 }
 
@@ -67,8 +71,8 @@ impl Subscribers {
 
     /// Hears a namespace's channels from now on, where it is now.
     pub(crate) fn listen(&self, node: &Arc<Node>, namespace: &str) {
-        let address = self.servers.address(namespace);
         let mut started = self.started();
+        let address = self.servers.address(namespace);
         let before = started.heard_from.insert(namespace.to_owned(), address.clone());
         if let Some(before) = before.filter(|before| *before != address) {
             started.tell(&before, Channel::Unlisten(namespace.to_owned()));
@@ -87,6 +91,14 @@ impl Subscribers {
         }
     }
 
+    /// Hears a namespace's channels on another connection.
+    pub(crate) fn listen_again(&self, namespace: &str) {
+        let started = self.started();
+        if let Some(address) = started.heard_from.get(namespace) {
+            started.tell(address, Channel::Again);
+        }
+    }
+
     fn start(&self, node: &Arc<Node>, address: Address) -> UnboundedSender<Channel> {
         let (channels, wanted) = mpsc::unbounded_channel();
         let subscriber = Subscriber {
@@ -97,6 +109,7 @@ impl Subscribers {
             keys: self.keys.clone(),
             wanted,
             namespaces: HashSet::new(),
+            subscription: 0,
             patience: self.patience,
         };
         node.runtime.spawn(subscriber.run());
@@ -145,7 +158,11 @@ impl Subscriber {
                 return;
             };
             tracing::warn!(%error, "the subscriber has no connection; making another");
-            node.waits.deafen(self.namespaces.iter());
+            // Those that are wanted elsewhere by now are not this one's to deafen.
+            while let Ok(channel) = self.wanted.try_recv() {
+                self.note(channel);
+            }
+            node.waits.deafen(self.namespaces.iter(), self.subscription);
             drop(node);
             if began.elapsed() > LONGEST_PAUSE {
                 pause = FIRST_PAUSE;
@@ -167,6 +184,7 @@ impl Subscriber {
     }
 
     async fn subscribe(&mut self, mut sink: PubSubSink) -> Result<(), End> {
+        self.subscription = self.node()?.waits.next_subscription();
         let again: Vec<String> = self.namespaces.iter().cloned().collect();
         for namespaces in again.chunks(BATCH) {
             self.add(&mut sink, namespaces).await?;
@@ -194,6 +212,7 @@ impl Subscriber {
                     self.namespaces.insert(namespace.clone());
                     listen.push(namespace);
                 }
+                Channel::Again => return Err(unheard()),
                 Channel::Unlisten(namespace) => {
                     self.namespaces.remove(&namespace);
                     listen.retain(|wanted| *wanted != namespace);
@@ -214,11 +233,19 @@ impl Subscriber {
         }
         in_time(self.patience, sink.subscribe(self.channels(namespaces))).await?;
         let node = self.node()?;
-        node.waits.hears(namespaces);
+        node.waits.hears(namespaces, self.subscription);
         for namespace in namespaces {
             node.runtime.spawn(resume(self.node.clone(), namespace.clone()));
         }
         Ok(())
+    }
+
+    fn note(&mut self, channel: Channel) {
+        match channel {
+            Channel::Listen(namespace) => drop(self.namespaces.insert(namespace)),
+            Channel::Unlisten(namespace) => drop(self.namespaces.remove(&namespace)),
+            Channel::Again => {}
+        }
     }
 
     fn channels(&self, namespaces: &[String]) -> Vec<String> {
@@ -243,6 +270,10 @@ async fn in_time<T>(
             Err(End::Connection((redis::ErrorKind::Io, "the subscriber's link is silent").into()))
         }
     }
+}
+
+fn unheard() -> End {
+    End::Connection((redis::ErrorKind::Io, "Redis knows nothing of the subscription").into())
 }
 
 async fn hear(mut stream: PubSubStream, node: Weak<Node>, keys: Keys) -> Result<(), End> {

@@ -3,6 +3,8 @@
 -- no crowd blocks Redis; what is left is put into ':due' and goes on in the next script.
 local budget = 500
 local touched = {}
+-- Tickets whose calls the reply of this script answers, whether their node is heard or not.
+local asking = {}
 
 local function later(name)
   redis.call('ZADD', due, now, 'semaphore ' .. name)
@@ -15,7 +17,7 @@ local function check_listeners(w)
   local known, changed = {}, false
   for _, call in ipairs(w.calls) do
     local node = node_of(call.ticket)
-    if not call.aside then
+    if not call.aside and not asking[call.ticket] then
       if known[node] == nil then
         known[node] = redis.call('PUBSUB', 'NUMSUB', node_key(node))[2] > 0
       end

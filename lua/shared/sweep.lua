@@ -51,9 +51,7 @@ local function forget(lease_id, name)
   local s = semaphore(name)
   budget = budget - 1
   if not text or not s then return redis.call('ZREM', due, 'wait ' .. lease_id .. ' ' .. name) end
-  keep_calls(s, lease_id, wait_from(text), function(call)
-    return call.deadline_at + (call.aside and 0 or SLACK) > now
-  end)
+  keep_calls(s, lease_id, wait_from(text), function(call) return not is_over(call) end)
   touched[name] = true
 end
 

@@ -137,6 +137,17 @@ local function keep_calls(s, lease_id, w, passes)
   if #rest == 0 then leave(s, lease_id, w) else place(s, lease_id, w) end
 end
 
+-- Is the call's time over, and its node not there to say so?
+local function is_over(call)
+  return call.deadline_at + (call.aside and 0 or SLACK) <= now
+end
+
+local function forget_over(w)
+  for i = #w.calls, 1, -1 do
+    if is_over(w.calls[i]) then table.remove(w.calls, i) end
+  end
+end
+
 local function drop_call(s, lease_id, w, ticket)
   keep_calls(s, lease_id, w, function(call) return call.ticket ~= ticket end)
 end

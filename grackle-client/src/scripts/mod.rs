@@ -36,6 +36,9 @@ struct Invocation<'a> {
     script: ScriptInvocation<'a>,
 }
 
+/// No namespace can have that name.
+const NOBODYS: &str = "grackle.check";
+
 /// Stands for the index where a namespace is asked for: it is in none.
 const INDEX: &str = "";
 
@@ -72,9 +75,9 @@ pub struct Wanted<'a> {
 
 /// Where a page begins.
 #[derive(Debug, Clone)]
-pub enum From {
+pub enum PageStart {
     /// At the first entry.
-    Start,
+    First,
     /// Behind this entry.
     After(Edge),
     /// Before this entry.
@@ -109,7 +112,7 @@ impl Scripts {
 
     /// Sees, before anything is written, that Redis lets this user do what the scripts do.
     pub(crate) async fn check(&self) -> Result<(), Error> {
-        let call = self.on(&self.table.check, "grackle-check");
+        let call = self.on(&self.table.check, NOBODYS);
         self.text(&call).await.map(drop).map_err(|error| match error {
             Error::Internal { reason, source } => Error::Unavailable {
                 reason: format!("{reason}; give this user the rights that the README names"),
@@ -130,6 +133,9 @@ impl Scripts {
     ) -> Result<Namespace, Error> {
         let mut call = self.on(&self.table.create_namespace, name);
         call.arg(request).arg(name).arg(description).arg(json(metadata));
+        // Before as well: a process that dies in between leaves a stray name, which readers drop, but
+        // no namespace that is never listed.
+        self.index(name).await?;
         let made = self.record(&call).await.and_then(namespace);
         if matches!(made, Ok(_) | Err(Error::NamespaceExists)) {
             self.index(name).await?;
@@ -168,7 +174,7 @@ impl Scripts {
     /// A page of names; what the index names and nobody knows is taken out of it.
     pub async fn list_namespaces(
         &self,
-        from: &From,
+        from: &PageStart,
         limit: i64,
     ) -> Result<PageReply<Namespace>, Error> {
         let mut script = self.table.list_namespaces.script.prepare_invoke();
@@ -264,7 +270,7 @@ impl Scripts {
     pub async fn list_semaphores(
         &self,
         ns: &str,
-        from: &From,
+        from: &PageStart,
         limit: i64,
     ) -> Result<PageReply<Semaphore>, Error> {
         let mut call = self.on(&self.table.list_semaphores, ns);
@@ -276,7 +282,7 @@ impl Scripts {
         &self,
         ns: &str,
         name: &str,
-        from: &From,
+        from: &PageStart,
         limit: i64,
     ) -> Result<PageReply<Holder>, Error> {
         let mut call = self.on(&self.table.list_semaphore_holders, ns);
@@ -401,7 +407,7 @@ impl Scripts {
         &self,
         ns: &str,
         process_id: &str,
-        from: &From,
+        from: &PageStart,
         limit: i64,
     ) -> Result<PageReply<Lease>, Error> {
         let mut call = self.on(&self.table.list_leases, ns);
@@ -452,7 +458,7 @@ impl Scripts {
             let attempt = |mut connection| async move {
                 match call.script.invoke_async::<Value>(&mut connection).await? {
                     Value::Array(values) => redis::from_redis_value(Value::Array(values)),
-                    _ => Ok(vec![AGAIN.to_owned()]),
+                    text => redis::from_redis_value(text).map(|text: String| vec![text]),
                 }
                 .map_err(RedisError::from)
             };
@@ -491,11 +497,11 @@ impl Resumed {
     }
 }
 
-fn page_args(call: &mut Invocation<'_>, from: &From, limit: i64) {
+fn page_args(call: &mut Invocation<'_>, from: &PageStart, limit: i64) {
     match from {
-        From::Start => call.arg("").arg("").arg(""),
-        From::After(Edge(score, member)) => call.arg("after").arg(*score).arg(member),
-        From::Before(Edge(score, member)) => call.arg("before").arg(*score).arg(member),
+        PageStart::First => call.arg("").arg("").arg(""),
+        PageStart::After(Edge(score, member)) => call.arg("after").arg(*score).arg(member),
+        PageStart::Before(Edge(score, member)) => call.arg("before").arg(*score).arg(member),
     };
     call.arg(limit);
 }

@@ -6,21 +6,14 @@ use serde::de::DeserializeOwned;
 use crate::error::Error;
 use crate::types::{Lease, Namespace, Semaphore};
 
-/// The word that a reply begins with.
+/// What became of an acquire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    Ok,
-    Done,
-    Again,
     Acquired,
     Unavailable,
     Waiting,
     TimedOut,
-    Released,
-    NotHeld,
-    Swept,
-    Page,
     Error,
 }
 
@@ -53,6 +46,8 @@ pub struct SweepReply {
     pub sweep_in: i64,
     /// Calls that wait through the node, as Redis knows them.
     pub waiting: usize,
+    /// Subscriptions to the node's channel that Redis sees.
+    pub heard: usize,
 }
 
 /// The place of an entry in its list.
