@@ -24,6 +24,7 @@ local call = w and call_of(w, ticket)
 if call and call.aside then
   -- Its node may not be heard for all its life: then this is where it learns of its turn.
   call.aside, asking[ticket] = false, true
+  call.deadline_at = math.max(call.deadline_at, now + 1)
   place(s, lease_id, w)
   admit(s)
   text = redis.call('HGET', key, 'wait:' .. name)

@@ -56,9 +56,10 @@ async fn a_lease_with_many_holds_is_revoked_in_steps() {
     }
     let waits = n.call_on(&names[CROWD - 1], "b");
     w.queue(&waits, 1).await;
-    let monitor = w.monitor().await;
+    let (monitor, mut ear) = (w.monitor().await, w.announcements().await);
     w.revoke("a").await;
     assert!(w.scripts_run(monitor).await > CROWD / BUDGET);
+    assert!(called(&mut ear).await, "should its caller die after the first step");
     // The step that freed this one's permit may have had no work left to hand it on.
     w.sweep("n").await;
     assert_eq!(n.heard().await, [granted(&[&waits])]);

@@ -198,6 +198,33 @@ async fn a_crowd_is_cleared_away_in_steps() {
 }
 
 #[tokio::test]
+async fn one_made_while_a_deletion_is_under_way_is_not_deleted() {
+    let w = World::new().await;
+    let none = Metadata::new();
+    for number in 0..1_200 {
+        w.scripts
+            .create_lease(NS, &lease_id(&format!("h{number}")), "p", DAY, &none)
+            .await
+            .unwrap();
+    }
+    let make = async || {
+        loop {
+            match w.scripts.create_namespace("anew", NS, "anew", &none).await {
+                Err(Error::NamespaceExists) => {}
+                made => break made.unwrap(),
+            }
+        }
+    };
+    let (deleted, made) = tokio::join!(w.scripts.delete_namespace(NS), make());
+    deleted.unwrap();
+    w.check().await;
+    assert_eq!(w.scripts.get_namespace(NS).await.unwrap(), made);
+    let listed = w.scripts.list_namespaces(&PageStart::First, 9).await.unwrap().entries;
+    assert_eq!(listed, [made]);
+    w.end().await;
+}
+
+#[tokio::test]
 async fn the_index_of_names_is_mended_by_those_who_read_and_write_it() {
     let w = World::new().await;
     let index = format!("{}:namespaces", w.redis.prefix());

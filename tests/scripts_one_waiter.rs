@@ -264,3 +264,26 @@ async fn a_call_whose_grant_a_later_call_has_changed_was_granted_all_the_same() 
     assert_eq!(w.picture().await, "holds b:5");
     w.end().await;
 }
+
+#[tokio::test]
+async fn a_waiter_has_no_more_calls_than_64_that_are_not_over() {
+    let w = World::with(1, "a b").await;
+    let mut n = w.node("n").await;
+    w.take(&n.call("a"), 1).await;
+    let calls: Vec<_> = (0..64).map(|_| n.call("b")).collect();
+    for (index, call) in calls.iter().enumerate() {
+        let timeout = Duration::from_secs(if index < 2 { 5 } else { 60 });
+        w.queue_with(call, Wanted { timeout, ..wanted(1) }).await;
+    }
+    let more = n.call("b");
+    let refused = w.ask(&more, wanted(1)).await.unwrap_err();
+    assert_eq!(refused.to_string(), "limit reached: max_calls_per_wait");
+    w.queue(&calls[7], 1).await;
+    w.advance(6).await;
+    w.queue(&more, 1).await;
+    assert_eq!(w.wait("b").await.calls.len(), 63);
+    w.release("a").await;
+    let right: Vec<_> = calls[2..].iter().chain([&more]).collect();
+    assert_eq!(n.heard().await, [granted(&right)]);
+    w.end().await;
+}

@@ -244,6 +244,24 @@ async fn a_crowd_of_holders_is_dropped_in_steps() {
 }
 
 #[tokio::test]
+async fn one_made_while_a_deletion_is_under_way_is_not_deleted() {
+    let w = crowded(1_200).await;
+    let make = async || {
+        let none = Metadata::new();
+        loop {
+            match w.scripts.create_semaphore("anew", NS, SEM, 1, "", &none).await {
+                Err(Error::SemaphoreExists) => {}
+                made => break made.unwrap(),
+            }
+        }
+    };
+    let (deleted, made) = tokio::join!(w.scripts.delete_semaphore(NS, SEM), make());
+    deleted.unwrap();
+    assert_eq!(w.get().await, made);
+    w.end().await;
+}
+
+#[tokio::test]
 async fn what_a_deletion_cut_short_has_left_is_cleared_away_by_the_next_creation() {
     let w = crowded(1_200).await;
     let mut n = w.node("other").await;

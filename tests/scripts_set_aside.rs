@@ -76,7 +76,7 @@ async fn a_call_asked_again_by_a_node_that_listens_is_back_in_its_place() {
 }
 
 #[tokio::test]
-async fn whoever_comes_back_is_granted_what_is_free_by_now() {
+async fn whoever_comes_back_is_granted_what_is_free_by_now_and_told_so_at_once() {
     let w = World::with(2, "a b c").await;
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 2).await;
@@ -88,11 +88,64 @@ async fn whoever_comes_back_is_granted_what_is_free_by_now() {
     w.release("a").await;
     assert_eq!(w.picture().await, "aside b:1 c:1");
     let resumed = w.scripts.resume(NS, &[other.clone(), one.clone()]).await.unwrap();
-    // By the reply, in case the node is not heard, and by the message.
-    assert!(matches!(resumed.1[..], [Resumed::Answered(_), Resumed::Answered(_)]));
     w.check().await;
+    let [of_other, of_one] = [0, 1].map(|index| answered(resumed.1[index].clone()));
+    assert_eq!((of_one.outcome, of_other.outcome), (Outcome::Acquired, Outcome::Acquired));
+    assert!(of_one.fencing_token < of_other.fencing_token, "in the order of their places");
     assert_eq!(n.heard().await, [granted(&[&one]), granted(&[&other])]);
-    assert_eq!(answered(w.resume(&one).await), w.ask(&one, wanted(1)).await.unwrap());
+    assert_eq!(of_one, w.ask(&one, wanted(1)).await.unwrap());
+    w.end().await;
+}
+
+#[tokio::test]
+async fn whoever_asks_is_answered_though_its_channel_is_not_heard() {
+    let w = World::with(1, "a b c").await;
+    let (mut deaf, n) = (w.node("deaf").await, w.node("n").await);
+    deaf.dies().await;
+    w.take(&n.call("a"), 1).await;
+    let (first, second) = (deaf.call("b"), deaf.call("c"));
+    for call in [&first, &second] {
+        w.queue_with(call, Wanted { listening: false, ..wanted(1) }).await;
+    }
+    w.release("a").await;
+    assert_eq!(answered(w.resume(&first).await).outcome, Outcome::Acquired);
+    assert_eq!(w.resume(&second).await, Resumed::Waits);
+    w.release("b").await;
+    assert_eq!(w.picture().await, "aside c:1");
+    assert_eq!(w.give_up(&second).await.unwrap().outcome, Outcome::Acquired);
+    assert_eq!(w.picture().await, "holds c:1");
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_never_heard_learns_of_its_turn_when_it_gives_up() {
+    // A node's timer is late more often than not.
+    for micros in [59_999_999, 60_000_000, 60_001_000, 60_500_000] {
+        let w = World::with(1, "a b").await;
+        let n = w.node("n").await;
+        w.take(&n.call("a"), 1).await;
+        let call = n.call("b");
+        w.queue_with(&call, Wanted { listening: false, ..wanted(1) }).await;
+        w.release("a").await;
+        w.clock.advance(Duration::from_micros(micros)).await;
+        let reply = w.give_up(&call).await.unwrap();
+        assert_eq!(reply.outcome, Outcome::Acquired, "after {micros} µs");
+        w.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_gives_up_aside_passes_nobody() {
+    let w = World::with(2, "a b c d").await;
+    let mut n = w.node("n").await;
+    w.take(&n.call("a"), 1).await;
+    let (head, aside, last) = (n.call("b"), n.call("c"), n.call("d"));
+    w.queue(&head, 2).await;
+    w.queue_with(&aside, Wanted { listening: false, ..wanted(1) }).await;
+    w.queue(&last, 1).await;
+    assert_eq!(w.give_up(&aside).await.unwrap().outcome, Outcome::TimedOut);
+    assert_eq!(w.picture().await, "holds a:1, queue b:2 d:1");
+    assert!(n.heard().await.is_empty());
     w.end().await;
 }
 

@@ -141,3 +141,16 @@ async fn a_sweep_that_comes_early_after_the_clock_went_back_does_nothing() {
     assert_eq!(n.heard().await, [granted(&[&call])]);
     w.end().await;
 }
+
+#[tokio::test]
+async fn a_sweep_says_how_often_its_nodes_channel_is_heard() {
+    let w = World::of(1).await;
+    assert_eq!(w.sweep("n").await.heard, 0);
+    let mut n = w.node("n").await;
+    assert_eq!(w.sweep("n").await.heard, 1);
+    let _again = w.node("n").await;
+    assert_eq!(w.sweep("n").await.heard, 2);
+    n.dies().await;
+    assert_eq!(w.sweep("n").await.heard, 1);
+    w.end().await;
+}
