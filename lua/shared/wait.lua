@@ -112,7 +112,7 @@ local function place(s, lease_id, w)
   if here then count(s, w) end
   local last = 0
   for _, call in ipairs(w.calls) do
-    last = math.max(last, call.deadline_at + (call.aside and 0 or SLACK))
+    last = math.max(last, call.deadline_at + SLACK)
     if not call.aside and not listened[call.ticket] then
       local node = node_of(call.ticket)
       redis.call('ZADD', node_key(node), now, call.ticket .. ' ' .. lease_id .. ' ' .. s.name)
@@ -139,7 +139,7 @@ end
 
 -- Is the call's time over, and its node not there to say so?
 local function is_over(call)
-  return call.deadline_at + (call.aside and 0 or SLACK) <= now
+  return call.deadline_at + SLACK <= now
 end
 
 local function forget_over(w)
