@@ -109,8 +109,10 @@ impl Lane {
     }
 
     async fn connect(&self) -> Result<Connection, RedisError> {
-        let client = self.servers.client(&self.address).await?;
         let Patience { connect, command } = self.patience;
+        // Sentinels are asked here, and may be silent.
+        let client = tokio::time::timeout(connect, self.servers.client(&self.address)).await;
+        let client = client.map_err(|_| pool_error("no Sentinel names a master"))??;
         let timeouts = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(connect))
             .set_response_timeout(Some(command));
