@@ -18,10 +18,11 @@ const SOON: Duration = Duration::from_secs(10);
 
 pub(crate) type Acquired = Result<AcquireSemaphoreResponse, Error>;
 
-/// The namespace `ns` with the semaphore `s`, as one client sees it.
+/// A namespace, `ns` unless another is named, with the semaphore `s`, as one client sees it.
 #[derive(Clone)]
 pub(crate) struct Space {
     pub(crate) client: Client,
+    pub(crate) namespace: String,
 }
 
 impl Space {
@@ -30,22 +31,27 @@ impl Space {
 
     /// Makes both.
     pub(crate) async fn create(client: Client, permits: i64) -> Self {
-        let name = Self::NAMESPACE.to_owned();
+        Self::create_as(client, Self::NAMESPACE, permits).await
+    }
+
+    /// Makes both, the namespace by that name.
+    pub(crate) async fn create_as(client: Client, namespace: &str, permits: i64) -> Self {
+        let name = namespace.to_owned();
         let request = CreateNamespaceRequest { name, ..Default::default() };
         client.create_namespace(request).await.expect("a new namespace");
-        let space = Self { client };
+        let space = Self { client, namespace: namespace.to_owned() };
         space.semaphore(Self::SEMAPHORE, permits).await;
         space
     }
 
     /// The same through another client.
     pub(crate) fn through(&self, client: Client) -> Self {
-        Self { client }
+        Self { client, namespace: self.namespace.clone() }
     }
 
     pub(crate) async fn semaphore(&self, name: &str, permits: i64) {
         let request = CreateSemaphoreRequest {
-            namespace_name: Self::NAMESPACE.to_owned(),
+            namespace_name: self.namespace.clone(),
             semaphore_name: name.to_owned(),
             permits,
             ..Default::default()
@@ -60,7 +66,7 @@ impl Space {
 
     pub(crate) async fn lease_for(&self, ttl_seconds: i64) -> String {
         let request = CreateSemaphoreLeaseRequest {
-            namespace_name: Self::NAMESPACE.to_owned(),
+            namespace_name: self.namespace.clone(),
             process_id: "test".to_owned(),
             ttl_seconds,
             ..Default::default()
@@ -81,7 +87,7 @@ impl Space {
         timeout_seconds: i64,
     ) -> Acquired {
         let request = AcquireSemaphoreRequest {
-            namespace_name: Self::NAMESPACE.to_owned(),
+            namespace_name: self.namespace.clone(),
             semaphore_name: semaphore.to_owned(),
             lease_id: lease_id.to_owned(),
             weight,
@@ -115,7 +121,7 @@ impl Space {
 
     pub(crate) async fn release(&self, lease_id: &str) -> Semaphore {
         let request = ReleaseSemaphoreRequest {
-            namespace_name: Self::NAMESPACE.to_owned(),
+            namespace_name: self.namespace.clone(),
             semaphore_name: Self::SEMAPHORE.to_owned(),
             lease_id: lease_id.to_owned(),
         };
@@ -128,7 +134,7 @@ impl Space {
 
     pub(crate) async fn state_of(&self, semaphore: &str) -> Semaphore {
         let request = GetSemaphoreRequest {
-            namespace_name: Self::NAMESPACE.to_owned(),
+            namespace_name: self.namespace.clone(),
             semaphore_name: semaphore.to_owned(),
         };
         self.client.get_semaphore(request).await.expect("the semaphore").semaphore
