@@ -28,6 +28,7 @@ mod shared_redis;
 mod space;
 mod test_redis;
 mod tls_redis;
+mod traffic;
 pub(crate) mod world;
 
 pub(crate) use calls::CommandCalls;
@@ -53,3 +54,4 @@ pub(crate) use server_process::ServerProcess;
 pub(crate) use space::{Acquired, LONG, Space, granted};
 pub(crate) use test_redis::TestRedis;
 pub(crate) use tls_redis::TlsRedis;
+pub(crate) use traffic::{Traffic, Turn};
