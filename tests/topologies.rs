@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use grackle_client::types::AcquireOutcome;
 use grackle_client::{Client, ErrorKind};
 use support::{
-    Acquired, Cluster, Raw, Sentinels, Space, TestRedis, TlsRedis, Traffic, Turn, eventually, granted,
+    Acquired, Cluster, Raw, Sentinels, Space, TestRedis, TlsRedis, Traffic, Turn, eventually,
+    granted,
 };
 use tokio::task::JoinHandle;
 
@@ -92,19 +93,15 @@ async fn dropped_subscriptions_are_made_again(redis: &TestRedis, masters: &[Raw]
     here.release(&holder).await;
     let [one, other] = waiters;
     // Whichever is back first: order is promised among those that listen.
-    let (one, other) = tokio::join!(
-        async { granted_then_released(one, &here, &first).await },
-        async { granted_then_released(other, &here, &second).await },
-    );
+    let (one, other) =
+        tokio::join!(async { granted_then_released(one, &here, &first).await }, async {
+            granted_then_released(other, &here, &second).await
+        },);
     assert_ne!(one, other);
     redis.assert_nothing_left(&here.client).await;
 }
 
-async fn granted_then_released(
-    waiter: JoinHandle<Acquired>,
-    space: &Space,
-    lease: &str,
-) -> i64 {
+async fn granted_then_released(waiter: JoinHandle<Acquired>, space: &Space, lease: &str) -> i64 {
     let token = granted(waiter).await;
     space.release(lease).await;
     token

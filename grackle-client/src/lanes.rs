@@ -62,7 +62,7 @@ impl Lanes {
                 }
                 Err(error) => error,
             };
-            if !passes(&error) || began.elapsed() + pause > self.retry_for {
+            if !self.passes(&error) || began.elapsed() + pause > self.retry_for {
                 return Err((Error::from_redis(error), retried));
             }
             retried = true;
@@ -126,9 +126,16 @@ impl Lanes {
         Arc::clone(lanes.entry(address.clone()).or_insert_with(make))
     }
 
+    /// Is this an error that passes with time?
+    fn passes(&self, error: &RedisError) -> bool {
+        breaks_connection(error)
+            || is_for_now(error)
+            || (is_moved(error) && self.servers.is_cluster())
+    }
+
     /// Goes where the server says the namespace is; false where there is nothing to follow.
     fn follow(&self, namespace: &str, error: &RedisError) -> bool {
-        if error.kind() != ErrorKind::Server(ServerErrorKind::Moved) {
+        if !is_moved(error) {
             return false;
         }
         let news = error.redirect_node().is_some_and(|(to, _)| self.servers.moved(namespace, to));
@@ -159,10 +166,9 @@ fn breaks_connection(error: &RedisError) -> bool {
         || code_and_detail(error).0 == "READONLY"
 }
 
-/// Is this an error that passes with time?
-fn passes(error: &RedisError) -> bool {
-    breaks_connection(error)
-        || matches!(error.code(), Some("BUSY"))
+/// Is this an answer that is another with time?
+fn is_for_now(error: &RedisError) -> bool {
+    matches!(error.code(), Some("BUSY"))
         || matches!(
             error.kind(),
             ErrorKind::MasterNameNotFoundBySentinel
@@ -171,9 +177,12 @@ fn passes(error: &RedisError) -> bool {
                         | ServerErrorKind::BusyLoading
                         | ServerErrorKind::ClusterDown
                         | ServerErrorKind::MasterDown
-                        | ServerErrorKind::Moved
                         | ServerErrorKind::NoScript
                         | ServerErrorKind::TryAgain
                 )
         )
+}
+
+fn is_moved(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::Moved)
 }

@@ -20,7 +20,8 @@ impl Certificates {
         let authority = authority.expect("an authority");
         let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
         let (params, key) = (CertificateParams::new(names), KeyPair::generate().expect("a key"));
-        let certificate = params.expect("names").signed_by(&key, &authority).expect("a certificate");
+        let certificate =
+            params.expect("names").signed_by(&key, &authority).expect("a certificate");
         let file = |name: &str, pem: String| {
             let path = folder.join(name);
             std::fs::write(&path, pem).expect("it can be written");

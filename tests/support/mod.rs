@@ -36,7 +36,14 @@ pub(crate) use clock::Clock;
 pub(crate) use cluster::Cluster;
 /// What a Redis user must be allowed, beside the keys and channels under its prefix.
 pub(crate) const RIGHTS: [&str; 9] = [
-    "+@connection", "+@hash", "+@sortedset", "+@pubsub", "+@scripting", "+info", "+exists", "+del",
+    "+@connection",
+    "+@hash",
+    "+@sortedset",
+    "+@pubsub",
+    "+@scripting",
+    "+info",
+    "+exists",
+    "+del",
     "+time",
 ];
 
