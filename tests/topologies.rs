@@ -155,18 +155,22 @@ impl Line {
     }
 }
 
-mod one_server {
+mod tcp {
     use super::*;
 
     #[tokio::test]
-    async fn over_tcp() {
+    async fn the_core_suite() {
         let redis = TestRedis::own().await;
         core_suite(&redis).await;
         dropped_subscriptions_are_made_again(&redis, &[redis.raw().clone()]).await;
     }
+}
+
+mod unix_socket {
+    use super::*;
 
     #[tokio::test]
-    async fn over_a_unix_socket() {
+    async fn the_core_suite() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("redis.sock");
         let server = TestRedis::own_with(&["--unixsocket", path.to_str().unwrap()]).await;
@@ -175,9 +179,13 @@ mod one_server {
         core_suite(&redis).await;
         dropped_subscriptions_are_made_again(&redis, &[redis.raw().clone()]).await;
     }
+}
+
+mod acl {
+    use super::*;
 
     #[tokio::test]
-    async fn by_a_user_of_the_least_rights() {
+    async fn the_core_suite_by_a_user_of_the_least_rights() {
         let server = TestRedis::own().await;
         let url = format!("redis://grackle:secret@127.0.0.1:{}", server.port());
         let redis = TestRedis::laid_out(url, vec![server.raw().clone()]).await;
@@ -192,11 +200,17 @@ mod one_server {
 mod tls {
     use super::*;
 
+    async fn start() -> Option<TlsRedis> {
+        let server = TlsRedis::start().await;
+        if server.is_none() {
+            eprintln!("skipped: tls: this Redis was built without");
+        }
+        server
+    }
+
     #[tokio::test]
-    async fn with_the_authoritys_certificate() {
-        let Some(server) = TlsRedis::start().await else {
-            return eprintln!("skipped: this Redis was built without TLS");
-        };
+    async fn the_core_suite() {
+        let Some(server) = start().await else { return };
         let redis = server.redis().await;
         core_suite(&redis).await;
         dropped_subscriptions_are_made_again(&redis, &[redis.raw().clone()]).await;
@@ -204,9 +218,7 @@ mod tls {
 
     #[tokio::test]
     async fn an_unknown_authority_is_not_trusted_and_said_so() {
-        let Some(server) = TlsRedis::start().await else {
-            return eprintln!("skipped: this Redis was built without TLS");
-        };
+        let Some(server) = start().await else { return };
         let error = Client::connect(&server.url()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert!(error.to_string().contains("certificate"), "{error}");
