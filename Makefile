@@ -9,7 +9,7 @@ ARGS ?=
 .DEFAULT_GOAL := help
 # cargo uses all cores by itself, and the order of steps is the order of their output.
 .NOTPARALLEL:
-.PHONY: help run redis test unit-tests doc-tests examples bench check lock fmt clippy doc package \
+.PHONY: help run redis test unit-tests doc-tests examples matrix bench check lock fmt clippy doc package \
 	deny advisories format clean
 
 # Makes sure of a Redis or Valkey binary and puts its folder on PATH, where the embedded server and
@@ -35,6 +35,9 @@ unit-tests: ## run all tests but those in the docs
 # --all-targets leaves them out.
 doc-tests: ## run the code in the docs
 	@$(redis_on_path); $(CARGO) test --workspace --doc
+
+matrix: ## run the tests of Redis' layouts on each version of Redis, and print a table
+	tools/matrix.sh
 
 # Built before, so that their Redis is there no longer than they run.
 examples: ## run the examples, each beside a fresh Redis

@@ -4,11 +4,7 @@
 mod support;
 
 use grackle_client::{Client, Config, Error, ErrorKind};
-use support::{OwnRedis, Space, TestRedis, granted};
-
-/// The rights that the README names.
-const RIGHTS: [&str; 7] =
-    ["+@connection", "+@hash", "+@sortedset", "+@pubsub", "+@scripting", "+info", "+exists"];
+use support::{OwnRedis, RIGHTS, Space, TestRedis, granted};
 
 /// As that user; the keys and channels are the prefix's.
 async fn config(redis: &OwnRedis, rights: &[&str]) -> Config {
@@ -30,7 +26,7 @@ async fn refused(config: Config) -> Error {
 #[tokio::test]
 async fn the_rights_of_the_readme_suffice() {
     let redis = TestRedis::own().await;
-    let config = config(&redis, &[&RIGHTS[..], &["+del", "+time"]].concat()).await;
+    let config = config(&redis, &RIGHTS).await;
     let client = Client::connect_with(config).await.unwrap();
     let space = Space::create(client, 1).await;
     let (holder, waiting) = (space.lease().await, space.lease().await);
@@ -45,7 +41,7 @@ async fn the_rights_of_the_readme_suffice() {
 async fn a_user_without_a_right_is_told_at_the_start_and_nothing_is_written() {
     let redis = TestRedis::own().await;
     for missing in ["resetchannels", "-publish", "-pubsub", "-hset", "-zadd", "-evalsha"] {
-        let rights = [&RIGHTS[..], &["+del", "+time", missing]].concat();
+        let rights = [&RIGHTS[..], &[missing]].concat();
         let error = refused(config(&redis, &rights).await).await;
         assert!(!error.to_string().is_empty(), "{missing}");
         assert_eq!(redis.keys_left().await, Vec::<String>::new(), "{missing}");

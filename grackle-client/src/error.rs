@@ -146,21 +146,64 @@ impl Error {
     }
 
     fn from_connection(error: RedisError) -> Self {
-        let refused =
-            matches!(code_and_detail(&error).0, "NOAUTH" | "WRONGPASS" | "NOPERM" | "DENIED")
-                || error.kind() == RedisErrorKind::AuthenticationFailed;
-        let reason = if refused {
-            format!("Redis refuses this user: {error}; check user, password and ACL of the URL")
-        } else if matches!(error.kind(), RedisErrorKind::Server(ServerErrorKind::ResponseError)) {
+        if matches!(error.kind(), RedisErrorKind::Server(ServerErrorKind::ResponseError)) {
             return Self::Internal {
                 reason: format!("Redis answers {error}"),
                 source: Some(Box::new(error)),
             };
+        }
+        let told = Told::from(error);
+        let reason = if told.refused() {
+            format!("Redis refuses this user: {told}; check user, password and ACL of the URL")
         } else {
-            format!("no answer from Redis: {error}; check its address, then ask again")
+            format!("no answer from Redis: {told}; check its address, then ask again")
         };
-        Self::Unavailable { reason, source: Some(Box::new(error)) }
+        Self::Unavailable { reason, source: Some(Box::new(told)) }
     }
+}
+
+/// What a connection reported, in words for an operator.
+#[derive(Debug, thiserror::Error)]
+#[error("{words}")]
+struct Told {
+    words: String,
+    #[source]
+    error: RedisError,
+}
+
+impl From<RedisError> for Told {
+    fn from(error: RedisError) -> Self {
+        Self { words: words(&error), error }
+    }
+}
+
+impl Told {
+    fn refused(&self) -> bool {
+        wrong_password(&self.error) || matches!(code_and_detail(&self.error).0, "NOPERM" | "DENIED")
+    }
+}
+
+fn words(error: &RedisError) -> String {
+    if wrong_password(error) {
+        format!("user or password is wrong or missing ({error})")
+    } else if error.kind() == RedisErrorKind::Parse {
+        "what answers there is not a Redis".to_owned()
+    } else if error.is_timeout() {
+        "no answer in time".to_owned()
+    } else if error.is_connection_refusal() {
+        format!("nobody listens there ({error})")
+    } else if error.is_connection_dropped() {
+        format!("it closed the connection ({error})")
+    } else if error.kind() == RedisErrorKind::Server(ServerErrorKind::Moved) {
+        format!("it is one of a cluster ({error}), whose URL is redis+cluster://host:port,…")
+    } else {
+        error.to_string()
+    }
+}
+
+fn wrong_password(error: &RedisError) -> bool {
+    matches!(code_and_detail(error).0, "NOAUTH" | "WRONGPASS")
+        || error.kind() == RedisErrorKind::AuthenticationFailed
 }
 
 /// The code of what a server answered, and the text. Redis before 7 wraps what a command inside a

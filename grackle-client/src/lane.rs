@@ -109,8 +109,10 @@ impl Lane {
     }
 
     async fn connect(&self) -> Result<Connection, RedisError> {
-        let client = self.servers.client(&self.address).await?;
         let Patience { connect, command } = self.patience;
+        // Sentinels are asked here, and may be silent.
+        let client = tokio::time::timeout(connect, self.servers.client(&self.address)).await;
+        let client = client.map_err(|_| pool_error("no Sentinel names a master"))??;
         let timeouts = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(connect))
             .set_response_timeout(Some(command));
@@ -151,7 +153,8 @@ impl Link {
             .cmd("INFO")
             .arg("server")
             .query_async(connection)
-            .await?;
+            .await
+            .map_err(first_of)?;
         let run = server.lines().find_map(|line| line.strip_prefix("run_id:"));
         Ok(Self { number, run: run.unwrap_or_default().to_owned() })
     }
@@ -173,6 +176,13 @@ impl Link {
             Ok(_) => Ok(()),
         }
     }
+}
+
+/// Both commands were refused for one reason.
+fn first_of(error: RedisError) -> RedisError {
+    let errors = error.clone().into_server_errors();
+    let first = errors.and_then(|errors| errors.first().map(|(_, first)| first.clone().into()));
+    first.unwrap_or(error)
 }
 
 fn pool_error(what: &str) -> RedisError {

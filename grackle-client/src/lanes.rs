@@ -52,16 +52,23 @@ impl Lanes {
         F: Future<Output = Result<T, RedisError>>,
     {
         let (began, mut pause, mut retried) = (Instant::now(), FIRST_PAUSE, false);
+        let mut followed = false;
         loop {
-            let error = match self.once(namespace, &attempt).await {
-                Ok(value) => return Ok(value),
+            let address = self.servers.address(namespace);
+            let error = match self.once(&address, namespace, &attempt).await {
+                Ok(value) => {
+                    self.note(namespace, &address);
+                    return Ok(value);
+                }
                 Err(error) => error,
             };
-            if !passes(&error) || began.elapsed() + pause > self.retry_for {
+            if !self.passes(&error) || began.elapsed() + pause > self.retry_for {
                 return Err((Error::from_redis(error), retried));
             }
             retried = true;
-            if !self.follow(namespace, &error) {
+            // Two servers that name each other, while a slot changes hands, are not asked in a rush.
+            followed = self.follow(namespace, &error) && !followed;
+            if !followed {
                 tracing::debug!(%error, "Redis does not answer; trying again");
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
@@ -69,36 +76,47 @@ impl Lanes {
         }
     }
 
-    /// One PING, without a second try.
+    /// One PING, without a second try; in a cluster, to the first server that can be reached.
     pub(crate) async fn ping(&self) -> Result<(), Error> {
         let ping = |mut connection| async move {
             redis::cmd("PING").query_async::<String>(&mut connection).await
         };
-        self.once("", &ping).await.map(drop).map_err(Error::from_redis)
+        let mut others = self.servers.count() - 1;
+        loop {
+            match self.once(&self.servers.address(""), "", &ping).await {
+                Err(error) if others > 0 && breaks_connection(&error) => others -= 1,
+                answer => return answer.map(drop).map_err(Error::from_redis),
+            }
+        }
     }
 
     async fn once<T, F>(
         &self,
+        address: &Address,
         namespace: &str,
         attempt: &impl Fn(MultiplexedConnection) -> F,
     ) -> Result<T, RedisError>
     where
         F: Future<Output = Result<T, RedisError>>,
     {
-        let lane = self.lane(self.servers.address(namespace));
+        let lane = self.lane(address);
         let (connection, number) = lane.connection().await.inspect_err(|_| {
-            self.servers.unreachable(namespace);
+            self.servers.unreachable(namespace, address);
         })?;
         attempt(connection).await.inspect_err(|error| {
             if breaks_connection(error) {
                 lane.retire(number);
             }
+            if error.kind() == ErrorKind::Server(ServerErrorKind::ClusterDown) {
+                // Perhaps it alone is cut off.
+                self.servers.unreachable(namespace, address);
+            }
         })
     }
 
-    fn lane(&self, address: Address) -> Arc<Lane> {
+    fn lane(&self, address: &Address) -> Arc<Lane> {
         let lanes = self.lanes.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(lane) = lanes.get(&address) {
+        if let Some(lane) = lanes.get(address) {
             return Arc::clone(lane);
         }
         drop(lanes);
@@ -108,17 +126,35 @@ impl Lanes {
         Arc::clone(lanes.entry(address.clone()).or_insert_with(make))
     }
 
+    /// Is this an error that passes with time?
+    fn passes(&self, error: &RedisError) -> bool {
+        breaks_connection(error)
+            || is_for_now(error)
+            || (is_moved(error) && self.servers.is_cluster())
+    }
+
     /// Goes where the server says the namespace is; false where there is nothing to follow.
     fn follow(&self, namespace: &str, error: &RedisError) -> bool {
-        if error.kind() != ErrorKind::Server(ServerErrorKind::Moved) {
+        if !is_moved(error) {
             return false;
         }
         let news = error.redirect_node().is_some_and(|(to, _)| self.servers.moved(namespace, to));
         if news {
-            // Nobody listens where the node is gone.
-            let _ = self.moves.send(namespace.to_owned());
+            self.tell(namespace);
         }
         news
+    }
+
+    /// A server answered that nobody had named: it took the place of one that is gone.
+    fn note(&self, namespace: &str, address: &str) {
+        if self.servers.serves(namespace, address) {
+            self.tell(namespace);
+        }
+    }
+
+    fn tell(&self, namespace: &str) {
+        // Nobody listens where the node is gone.
+        let _ = self.moves.send(namespace.to_owned());
     }
 }
 
@@ -130,10 +166,9 @@ fn breaks_connection(error: &RedisError) -> bool {
         || code_and_detail(error).0 == "READONLY"
 }
 
-/// Is this an error that passes with time?
-fn passes(error: &RedisError) -> bool {
-    breaks_connection(error)
-        || matches!(error.code(), Some("BUSY"))
+/// Is this an answer that is another with time?
+fn is_for_now(error: &RedisError) -> bool {
+    matches!(error.code(), Some("BUSY"))
         || matches!(
             error.kind(),
             ErrorKind::MasterNameNotFoundBySentinel
@@ -142,9 +177,12 @@ fn passes(error: &RedisError) -> bool {
                         | ServerErrorKind::BusyLoading
                         | ServerErrorKind::ClusterDown
                         | ServerErrorKind::MasterDown
-                        | ServerErrorKind::Moved
                         | ServerErrorKind::NoScript
                         | ServerErrorKind::TryAgain
                 )
         )
+}
+
+fn is_moved(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::Moved)
 }

@@ -34,7 +34,7 @@ pub(crate) struct Node {
     pub(crate) tidy: Arc<Tidy>,
     pub(crate) on_drop: OnDrop,
     pub(crate) runtime: Handle,
-    subscribers: Subscribers,
+    pub(crate) subscribers: Subscribers,
     next_ticket: AtomicU64,
 }
 

@@ -7,9 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use deadpool_redis::redis::sentinel::{
-    SentinelClient, SentinelNodeConnectionInfo, SentinelServerType,
-};
+use deadpool_redis::redis::sentinel::{SentinelClient, SentinelClientBuilder, SentinelServerType};
 use deadpool_redis::redis::{
     Client, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisError, TlsCertificates,
     TlsMode,
@@ -27,7 +25,7 @@ pub(crate) type Address = String;
 
 pub(crate) struct Servers {
     kind: Kind,
-    root_cert: Option<Vec<u8>>,
+    certificates: Option<TlsCertificates>,
 }
 
 enum Kind {
@@ -45,16 +43,18 @@ struct Cluster {
 #[derive(Default)]
 struct Owners {
     by_namespace: HashMap<String, Address>,
-    /// Which seed is asked about a namespace that no server has spoken of.
-    seed: usize,
+    /// Servers that others named, beside the seeds.
+    others: Vec<Address>,
+    /// Which of all is asked about a namespace that no server has spoken of.
+    turn: usize,
 }
 
 impl Servers {
     /// Reads the URL, without connecting.
     pub(crate) fn new(config: &Config) -> Result<Self, Error> {
-        let root_cert = config.tls_ca_file.as_deref().map(read_certificate).transpose()?;
-        let kind = Kind::parse(&config.redis_url)?;
-        Ok(Self { kind, root_cert })
+        let certificates = config.tls_ca_file.as_deref().map(read_certificates).transpose()?;
+        let kind = Kind::parse(&config.redis_url, certificates.as_ref())?;
+        Ok(Self { kind, certificates })
     }
 
     pub(crate) fn is_cluster(&self) -> bool {
@@ -67,8 +67,17 @@ impl Servers {
             return Address::new();
         };
         let owners = cluster.owners.read().unwrap_or_else(PoisonError::into_inner);
-        let seed = || cluster.seeds[owners.seed % cluster.seeds.len()].addr().to_string();
-        owners.by_namespace.get(namespace).cloned().unwrap_or_else(seed)
+        let known = owners.by_namespace.get(namespace).cloned();
+        known.unwrap_or_else(|| cluster.next(&owners))
+    }
+
+    /// How many there are to ask where one can't be reached.
+    pub(crate) fn count(&self) -> usize {
+        let Kind::Cluster(cluster) = &self.kind else {
+            return 1;
+        };
+        let owners = cluster.owners.read().unwrap_or_else(PoisonError::into_inner);
+        cluster.seeds.len() + owners.others.len()
     }
 
     /// A server said that another has the namespace. True where that is news.
@@ -77,16 +86,33 @@ impl Servers {
             return false;
         };
         let mut owners = cluster.owners.write().unwrap_or_else(PoisonError::into_inner);
+        cluster.note(&mut owners, to);
         let before = owners.by_namespace.insert(namespace.to_owned(), to.to_owned());
         before.as_deref() != Some(to)
     }
 
+    /// A server answered for the namespace: it has it. True where nobody had said so.
+    pub(crate) fn serves(&self, namespace: &str, address: &str) -> bool {
+        let Kind::Cluster(cluster) = &self.kind else {
+            return false;
+        };
+        let owners = cluster.owners.read().unwrap_or_else(PoisonError::into_inner);
+        // An answer may be older than what another server said since.
+        if owners.by_namespace.contains_key(namespace) {
+            return false;
+        }
+        drop(owners);
+        self.moved(namespace, address)
+    }
+
     /// The server could not be reached: ask another who has the namespace now.
-    pub(crate) fn unreachable(&self, namespace: &str) {
+    pub(crate) fn unreachable(&self, namespace: &str, address: &str) {
         if let Kind::Cluster(cluster) = &self.kind {
             let mut owners = cluster.owners.write().unwrap_or_else(PoisonError::into_inner);
             owners.by_namespace.remove(namespace);
-            owners.seed += 1;
+            // Named again when it is back.
+            owners.others.retain(|other| other != address);
+            owners.turn += 1;
         }
     }
 
@@ -101,17 +127,29 @@ impl Servers {
 
     fn open(&self, info: ConnectionInfo) -> Result<Client, RedisError> {
         let tls = matches!(info.addr(), ConnectionAddr::TcpTls { .. });
-        match (&self.root_cert, tls) {
-            (Some(root), true) => Client::build_with_tls(
-                info,
-                TlsCertificates { client_tls: None, root_cert: Some(root.clone()) },
-            ),
+        match &self.certificates {
+            Some(certificates) if tls => Client::build_with_tls(info, certificates.clone()),
             _ => Client::open(info),
         }
     }
 }
 
 impl Cluster {
+    fn next(&self, owners: &Owners) -> Address {
+        let turn = owners.turn % (self.seeds.len() + owners.others.len());
+        match self.seeds.get(turn) {
+            Some(seed) => seed.addr().to_string(),
+            None => owners.others[turn - self.seeds.len()].clone(),
+        }
+    }
+
+    fn note(&self, owners: &mut Owners, address: &str) {
+        let is_seed = self.seeds.iter().any(|seed| seed.addr().to_string() == address);
+        if !is_seed && !owners.others.iter().any(|other| other == address) {
+            owners.others.push(address.to_owned());
+        }
+    }
+
     /// The settings of the first seed, at another address.
     fn at(&self, address: &str) -> ConnectionInfo {
         let seed = &self.seeds[0];
@@ -131,13 +169,13 @@ impl Cluster {
 }
 
 impl Kind {
-    fn parse(url: &str) -> Result<Self, Error> {
+    fn parse(url: &str, certificates: Option<&TlsCertificates>) -> Result<Self, Error> {
         let Some((scheme, rest)) = url.split_once("://") else {
             return Err(bad_url("it has no scheme"));
         };
         let (base, kind) = scheme.split_once('+').unwrap_or((scheme, ""));
         match kind {
-            SENTINEL => Self::sentinel(base, rest),
+            SENTINEL => Self::sentinel(base, rest, certificates),
             CLUSTER => {
                 let (user, hosts, path) = parts(rest);
                 let seeds = infos(base, user, hosts, path)?;
@@ -149,7 +187,11 @@ impl Kind {
 
     /// `redis+sentinel://[user:password@]host:port,…/<master>[/<db>]`; user and password are the
     /// master's.
-    fn sentinel(base: &str, rest: &str) -> Result<Self, Error> {
+    fn sentinel(
+        base: &str,
+        rest: &str,
+        certificates: Option<&TlsCertificates>,
+    ) -> Result<Self, Error> {
         let (user, hosts, path) = parts(rest);
         let (service, db) = path.split_once('/').unwrap_or((path, ""));
         if service.is_empty() {
@@ -157,17 +199,38 @@ impl Kind {
         }
         let sentinels = infos(base, "", hosts, "")?;
         let master = info(&format!("{base}://{user}localhost/{db}"))?;
-        let mut node = SentinelNodeConnectionInfo::default()
-            .set_redis_connection_info(master.redis_settings().clone());
-        if let ConnectionAddr::TcpTls { insecure, .. } = master.addr() {
-            let mode = if *insecure { TlsMode::Insecure } else { TlsMode::Secure };
-            node = node.set_tls_mode(mode);
-        }
-        let service = service.to_owned();
-        let client =
-            SentinelClient::build(sentinels, service, Some(node), SentinelServerType::Master);
+        let addresses = sentinels.iter().map(|sentinel| sentinel.addr().clone());
+        let client = builder(addresses, service, &master, certificates);
+        let client = client.and_then(SentinelClientBuilder::build);
         client.map(|client| Self::Sentinel(Mutex::new(client))).map_err(|error| wrong_url(&error))
     }
+}
+
+fn builder(
+    sentinels: impl Iterator<Item = ConnectionAddr>,
+    service: &str,
+    master: &ConnectionInfo,
+    certificates: Option<&TlsCertificates>,
+) -> Result<SentinelClientBuilder, RedisError> {
+    let mut builder = SentinelClientBuilder::new(sentinels, service, SentinelServerType::Master)?;
+    let settings = master.redis_settings();
+    builder = builder.set_client_to_redis_db(settings.db());
+    if let Some(user) = settings.username() {
+        builder = builder.set_client_to_redis_username(user);
+    }
+    if let Some(password) = settings.password() {
+        builder = builder.set_client_to_redis_password(password);
+    }
+    if let ConnectionAddr::TcpTls { insecure, .. } = master.addr() {
+        let mode = if *insecure { TlsMode::Insecure } else { TlsMode::Secure };
+        builder = builder.set_client_to_redis_tls_mode(mode);
+        if let Some(certificates) = certificates {
+            builder = builder
+                .set_client_to_sentinel_certificates(certificates.clone())
+                .set_client_to_redis_certificates(certificates.clone());
+        }
+    }
+    Ok(builder)
 }
 
 /// `user:password@`, `host:port,…`, and what follows the slash.
@@ -192,11 +255,12 @@ fn split_address(address: &str) -> Option<(String, u16)> {
     Some((host.to_owned(), port.parse().ok()?))
 }
 
-fn read_certificate(path: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(path).map_err(|error| Error::InvalidField {
+fn read_certificates(path: &Path) -> Result<TlsCertificates, Error> {
+    let root = std::fs::read(path).map_err(|error| Error::InvalidField {
         field: "tls_ca_file",
         reason: format!("{}: {error}", path.display()),
-    })
+    })?;
+    Ok(TlsCertificates { client_tls: None, root_cert: Some(root) })
 }
 
 fn wrong_url(error: &RedisError) -> Error {
@@ -242,14 +306,30 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_learns_who_has_a_namespace_and_asks_the_seeds_again_when_that_one_is_gone() {
+    fn a_cluster_learns_who_has_a_namespace_and_asks_the_others_when_that_one_is_gone() {
         let servers = servers("redis+cluster://u:p@a:1,b:2").unwrap();
         assert_eq!(servers.address("ns"), "a:1");
         assert!(servers.moved("ns", "c:3"));
         assert!(!servers.moved("ns", "c:3"), "no news");
         assert_eq!((servers.address("ns"), servers.address("other")), ("c:3".into(), "a:1".into()));
-        servers.unreachable("ns");
+        servers.unreachable("ns", "c:3");
+        assert_eq!((servers.address("ns"), servers.count()), ("b:2".into(), 2));
+        assert!(servers.serves("ns", "b:2"), "nobody had said so");
+        assert!(!servers.serves("ns", "a:1"), "an old answer");
         assert_eq!(servers.address("ns"), "b:2");
+    }
+
+    #[test]
+    fn a_server_that_others_named_is_asked_when_the_seeds_are_gone() {
+        let servers = servers("redis+cluster://a:1").unwrap();
+        assert!(servers.moved("ns", "b:2") && servers.moved("other", "c:3"));
+        servers.unreachable("ns", "b:2");
+        let asked = [(); 2].map(|()| {
+            let address = servers.address("ns");
+            servers.unreachable("ns", "a:1");
+            address
+        });
+        assert!(asked.contains(&"c:3".to_owned()), "{asked:?}");
     }
 
     #[test]

@@ -99,6 +99,13 @@ impl Subscribers {
         }
     }
 
+    /// Those of the namespaces that are to be heard from that server.
+    fn heard_from(&self, address: &str, namespaces: &[String]) -> Vec<String> {
+        let started = self.started();
+        let here = |name: &&String| started.heard_from.get(*name).is_some_and(|at| at == address);
+        namespaces.iter().filter(here).cloned().collect()
+    }
+
     fn start(&self, node: &Arc<Node>, address: Address) -> UnboundedSender<Channel> {
         let (channels, wanted) = mpsc::unbounded_channel();
         let subscriber = Subscriber {
@@ -149,7 +156,7 @@ impl Subscriber {
     /// Listens, on a new connection whenever one breaks, until the node is gone.
     async fn run(mut self) {
         let mut pause = FIRST_PAUSE;
-        loop {
+        while self.is_wanted().await {
             let began = Instant::now();
             let Err(End::Connection(error)) = self.listen().await else {
                 return;
@@ -169,6 +176,22 @@ impl Subscriber {
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Waits until there is a namespace to hear; false where the node is gone.
+    async fn is_wanted(&mut self) -> bool {
+        loop {
+            while let Ok(channel) = self.wanted.try_recv() {
+                self.note(channel);
+            }
+            if !self.namespaces.is_empty() {
+                return true;
+            }
+            match self.wanted.recv().await {
+                Some(channel) => self.note(channel),
+                None => return false,
+            }
         }
     }
 
@@ -233,9 +256,11 @@ impl Subscriber {
         }
         in_time(self.patience, sink.subscribe(self.channels(namespaces))).await?;
         let node = self.node()?;
-        node.waits.hears(namespaces, self.subscription);
-        for namespace in namespaces {
-            node.runtime.spawn(resume(self.node.clone(), namespace.clone()));
+        // One that has gone to another server meanwhile is heard there.
+        let here = node.subscribers.heard_from(&self.address, namespaces);
+        node.waits.hears(&here, self.subscription);
+        for namespace in here {
+            node.runtime.spawn(resume(self.node.clone(), namespace));
         }
         Ok(())
     }

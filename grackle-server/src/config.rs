@@ -19,10 +19,15 @@ pub struct Config {
     #[arg(long, env = "GRACKLE_LISTEN", default_value_t = Config::default().listen)]
     pub listen: String,
 
-    /// Redis or Valkey to use, e.g. redis://user:password@host:6379/0 or redis+unix:///path;
+    /// Redis or Valkey to use, e.g. redis://user:password@host:6379/0, rediss://… with TLS,
+    /// redis+unix:///path, redis+sentinel://host:26379,…/<master>, redis+cluster://host:6379,…;
     /// without it a private one runs on --data-dir
     #[arg(long, env = "GRACKLE_REDIS_URL", hide_env_values = true)]
     pub redis_url: Option<String>,
+
+    /// Certificates to trust instead of the system's, in PEM, where --redis-url is rediss://…
+    #[arg(long, env = "GRACKLE_TLS_CA_FILE", value_name = "FILE")]
+    pub tls_ca_file: Option<PathBuf>,
 
     /// Folder of the private Redis' append-only file, log and socket
     #[arg(long, env = "GRACKLE_DATA_DIR", default_value_os_t = Config::default().data_dir)]
@@ -84,6 +89,7 @@ impl Default for Config {
         Self {
             listen: "127.0.0.1:8000".to_owned(),
             redis_url: None,
+            tls_ca_file: None,
             data_dir: PathBuf::from("./grackle-data"),
             key_prefix: grackle_client::Config::new("").key_prefix,
             hang_up_grace_seconds: 10,
@@ -102,6 +108,7 @@ impl Config {
     pub(crate) fn client(&self, url: &str) -> grackle_client::Config {
         let mut client = grackle_client::Config::new(url);
         client.key_prefix.clone_from(&self.key_prefix);
+        client.tls_ca_file.clone_from(&self.tls_ca_file);
         client.limits = self.limits.to_limits();
         client.on_drop = match self.hang_up_grace_seconds {
             0 => OnDrop::Leave,

@@ -152,8 +152,29 @@ async fn connect(config: &Config, url: &str) -> Result<Client, StartError> {
 /// What the connection reported, without the client's own advice.
 fn unusable(url: &str, error: Error) -> StartError {
     match error.source() {
-        Some(source) => StartError::Redis { url: masked(url), reason: source.to_string() },
+        Some(source) => {
+            // A server that is none may have sent anything.
+            let told = source.to_string().lines().collect::<Vec<_>>().join(" ");
+            StartError::Redis {
+                url: masked(url),
+                reason: format!("{told}{}", about_tls(url, &told)),
+            }
+        }
         None => setting(error),
+    }
+}
+
+/// What may be the matter where one side speaks TLS and the other does not.
+fn about_tls(url: &str, told: &str) -> &'static str {
+    match url.split_once("://").map(|(scheme, _)| scheme.starts_with("rediss")) {
+        Some(true) if told.contains("certificate") => {
+            ", so name its authority's certificate by --tls-ca-file"
+        }
+        Some(true) => " over TLS (if its port is a plain one, the URL begins with redis://)",
+        Some(false) if told.contains("closed the connection") => {
+            " (if its port speaks TLS, the URL begins with rediss://)"
+        }
+        _ => "",
     }
 }
 

@@ -5,7 +5,9 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod calls;
+mod certificates;
 mod clock;
+mod cluster;
 mod container;
 mod eventually;
 mod http;
@@ -18,16 +20,33 @@ mod process;
 mod raw;
 mod reaper;
 mod redis_server;
+mod sentinels;
 mod server;
 mod server_binary;
 mod server_process;
 mod shared_redis;
 mod space;
 mod test_redis;
+mod tls_redis;
+mod traffic;
 pub(crate) mod world;
 
 pub(crate) use calls::CommandCalls;
 pub(crate) use clock::Clock;
+pub(crate) use cluster::Cluster;
+/// What a Redis user must be allowed, beside the keys and channels under its prefix.
+pub(crate) const RIGHTS: [&str; 9] = [
+    "+@connection",
+    "+@hash",
+    "+@sortedset",
+    "+@pubsub",
+    "+@scripting",
+    "+info",
+    "+exists",
+    "+del",
+    "+time",
+];
+
 pub(crate) use eventually::eventually;
 pub(crate) use http::{Http, is_acquired};
 pub(crate) use link::Link;
@@ -35,7 +54,11 @@ pub(crate) use monitor::Monitor;
 pub(crate) use own_redis::OwnRedis;
 pub(crate) use process::Process;
 pub(crate) use raw::Raw;
+pub(crate) use redis_server::RedisServer;
+pub(crate) use sentinels::Sentinels;
 pub(crate) use server::{TestServer, config as server_config};
 pub(crate) use server_process::ServerProcess;
 pub(crate) use space::{Acquired, LONG, Space, granted};
 pub(crate) use test_redis::TestRedis;
+pub(crate) use tls_redis::TlsRedis;
+pub(crate) use traffic::{Traffic, Turn};

@@ -15,10 +15,7 @@ pub(crate) struct OwnRedis {
 
 impl OwnRedis {
     pub(crate) async fn start(options: &[&str]) -> Self {
-        let binary = RedisServer::binary().expect(
-            "this test needs a Redis to itself: put valkey-server or redis-server (6.2 or newer) \
-             on PATH",
-        );
+        let binary = RedisServer::needed();
         let server = RedisServer::start(binary, options).await;
         Self { redis: TestRedis::at(server.url()).await, server }
     }

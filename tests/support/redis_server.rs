@@ -12,6 +12,8 @@ use super::port::free_port;
 use super::process::Process;
 use super::raw::Raw;
 
+/// A binary to take instead of the one on PATH.
+const BINARY: &str = "GRACKLE_TEST_REDIS_BINARY";
 const BINARIES: [&str; 2] = ["valkey-server", "redis-server"];
 const STARTS_WITHIN: Duration = Duration::from_secs(20);
 
@@ -25,12 +27,31 @@ pub(crate) struct RedisServer {
 }
 
 impl RedisServer {
-    /// The binary on PATH, if there is one.
+    /// The binary that `GRACKLE_TEST_REDIS_BINARY` names, else the one on PATH, if there is one.
     pub(crate) fn binary() -> Option<PathBuf> {
+        if let Some(named) = std::env::var_os(BINARY) {
+            return Some(named.into());
+        }
         let path = std::env::var_os("PATH")?;
         let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
         let candidates = BINARIES.iter().flat_map(|name| folders.iter().map(move |f| f.join(name)));
         candidates.into_iter().find(|candidate| candidate.is_file())
+    }
+
+    /// The same, where there has to be one.
+    pub(crate) fn needed() -> PathBuf {
+        Self::binary().expect(
+            "this test needs a Redis to itself: put valkey-server or redis-server (6.2 or newer) \
+             on PATH",
+        )
+    }
+
+    /// Whether the binary was built with TLS: else it does not know the setting.
+    pub(crate) fn has_tls(binary: &Path) -> bool {
+        let wrong = ["--port", "0", "--tls-port", "0", "--maxclients", "wrong"];
+        let output = Command::new(binary).args(wrong).output().expect("it runs");
+        let said = [output.stdout, output.stderr].concat();
+        !String::from_utf8_lossy(&said).contains("tls-port")
     }
 
     /// Starts `binary`; it keeps nothing on disk unless the options (`--appendonly yes`) say so.
@@ -49,6 +70,15 @@ impl RedisServer {
 
     pub(crate) fn url(&self) -> String {
         url(self.port)
+    }
+
+    /// A plain connection.
+    pub(crate) fn raw(&self) -> Raw {
+        Raw::new(&self.url())
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -89,13 +119,19 @@ fn launch(binary: &Path, options: &[String], port: u16, folder: &Path) -> Proces
 /// Whether that very process answers at `port`; false when it has ended, as when the port is taken.
 async fn is_up(process: &mut Process, port: u16) -> bool {
     let raw = Raw::new(&url(port));
+    answers(process, &raw).await
+        && eventually("it is loaded", STARTS_WITHIN, async || is_loaded(&raw).await.then_some(true))
+            .await
+}
+
+/// Whether that very process answers there; false when it has ended.
+pub(super) async fn answers(process: &mut Process, raw: &Raw) -> bool {
     eventually("Redis answers", STARTS_WITHIN, async || {
         if process.status().is_some() {
             return Some(false);
         }
         let info: String = raw.try_run(&["INFO", "server"]).await.ok()?;
-        let me = format!("process_id:{}\r", process.id());
-        (info.contains(&me) && is_loaded(&raw).await).then_some(true)
+        info.contains(&format!("process_id:{}\r", process.id())).then_some(true)
     })
     .await
 }

@@ -45,6 +45,11 @@ impl ServerProcess {
         Self { url: url.await, process, folder }
     }
 
+    /// The binary, for a test that only looks at how it ends.
+    pub(crate) async fn binary() -> PathBuf {
+        server_binary::path().await
+    }
+
     /// `http://127.0.0.1:<port>`
     pub(crate) fn url(&self) -> &str {
         &self.url

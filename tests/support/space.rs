@@ -5,7 +5,7 @@ use std::time::Duration;
 use grackle_client::types::{
     AcquireOutcome, AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateNamespaceRequest,
     CreateSemaphoreLeaseRequest, CreateSemaphoreRequest, GetSemaphoreRequest,
-    ReleaseSemaphoreRequest, Semaphore,
+    ReleaseSemaphoreRequest, RevokeSemaphoreLeaseRequest, Semaphore,
 };
 use grackle_client::{Client, Error};
 use tokio::task::JoinHandle;
@@ -18,10 +18,12 @@ const SOON: Duration = Duration::from_secs(10);
 
 pub(crate) type Acquired = Result<AcquireSemaphoreResponse, Error>;
 
-/// The namespace `ns` with the semaphore `s`, as one client sees it.
+/// A namespace, `ns` unless another is named, with the semaphore `s`, as one client sees it.
 #[derive(Clone)]
 pub(crate) struct Space {
     pub(crate) client: Client,
+    pub(crate) namespace: String,
+    semaphore: String,
 }
 
 impl Space {
@@ -30,22 +32,33 @@ impl Space {
 
     /// Makes both.
     pub(crate) async fn create(client: Client, permits: i64) -> Self {
-        let name = Self::NAMESPACE.to_owned();
+        Self::create_as(client, Self::NAMESPACE, permits).await
+    }
+
+    /// Makes both, the namespace by that name.
+    pub(crate) async fn create_as(client: Client, namespace: &str, permits: i64) -> Self {
+        let name = namespace.to_owned();
         let request = CreateNamespaceRequest { name, ..Default::default() };
         client.create_namespace(request).await.expect("a new namespace");
-        let space = Self { client };
+        let (namespace, semaphore) = (namespace.to_owned(), Self::SEMAPHORE.to_owned());
+        let space = Self { client, namespace, semaphore };
         space.semaphore(Self::SEMAPHORE, permits).await;
         space
     }
 
     /// The same through another client.
     pub(crate) fn through(&self, client: Client) -> Self {
-        Self { client }
+        Self { client, ..self.clone() }
+    }
+
+    /// The same, with another semaphore of the namespace as the one.
+    pub(crate) fn on_semaphore(&self, name: &str) -> Self {
+        Self { semaphore: name.to_owned(), ..self.clone() }
     }
 
     pub(crate) async fn semaphore(&self, name: &str, permits: i64) {
         let request = CreateSemaphoreRequest {
-            namespace_name: Self::NAMESPACE.to_owned(),
+            namespace_name: self.namespace.clone(),
             semaphore_name: name.to_owned(),
             permits,
             ..Default::default()
@@ -60,7 +73,7 @@ impl Space {
 
     pub(crate) async fn lease_for(&self, ttl_seconds: i64) -> String {
         let request = CreateSemaphoreLeaseRequest {
-            namespace_name: Self::NAMESPACE.to_owned(),
+            namespace_name: self.namespace.clone(),
             process_id: "test".to_owned(),
             ttl_seconds,
             ..Default::default()
@@ -70,7 +83,7 @@ impl Space {
     }
 
     pub(crate) async fn acquire(&self, lease_id: &str, weight: i64, timeout: i64) -> Acquired {
-        self.acquire_on(Self::SEMAPHORE, lease_id, weight, timeout).await
+        self.acquire_on(&self.semaphore, lease_id, weight, timeout).await
     }
 
     pub(crate) async fn acquire_on(
@@ -81,7 +94,7 @@ impl Space {
         timeout_seconds: i64,
     ) -> Acquired {
         let request = AcquireSemaphoreRequest {
-            namespace_name: Self::NAMESPACE.to_owned(),
+            namespace_name: self.namespace.clone(),
             semaphore_name: semaphore.to_owned(),
             lease_id: lease_id.to_owned(),
             weight,
@@ -114,21 +127,33 @@ impl Space {
     }
 
     pub(crate) async fn release(&self, lease_id: &str) -> Semaphore {
+        self.try_release(lease_id).await.expect("released")
+    }
+
+    /// As [`Space::release`], where Redis may be away.
+    pub(crate) async fn try_release(&self, lease_id: &str) -> Result<Semaphore, Error> {
         let request = ReleaseSemaphoreRequest {
-            namespace_name: Self::NAMESPACE.to_owned(),
-            semaphore_name: Self::SEMAPHORE.to_owned(),
+            namespace_name: self.namespace.clone(),
+            semaphore_name: self.semaphore.clone(),
             lease_id: lease_id.to_owned(),
         };
-        self.client.release_semaphore(request).await.expect("released").semaphore
+        self.client.release_semaphore(request).await.map(|answer| answer.semaphore)
+    }
+
+    /// Ends a lease.
+    pub(crate) async fn revoke(&self, lease_id: &str) {
+        let (namespace_name, lease_id) = (self.namespace.clone(), lease_id.to_owned());
+        let request = RevokeSemaphoreLeaseRequest { namespace_name, lease_id };
+        self.client.revoke_semaphore_lease(request).await.expect("revoked");
     }
 
     pub(crate) async fn state(&self) -> Semaphore {
-        self.state_of(Self::SEMAPHORE).await
+        self.state_of(&self.semaphore).await
     }
 
     pub(crate) async fn state_of(&self, semaphore: &str) -> Semaphore {
         let request = GetSemaphoreRequest {
-            namespace_name: Self::NAMESPACE.to_owned(),
+            namespace_name: self.namespace.clone(),
             semaphore_name: semaphore.to_owned(),
         };
         self.client.get_semaphore(request).await.expect("the semaphore").semaphore

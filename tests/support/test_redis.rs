@@ -1,5 +1,7 @@
 //! Where a test's Redis comes from.
 
+use std::path::PathBuf;
+
 use grackle_client::{Client, Config};
 use redis::FromRedisValue;
 
@@ -14,8 +16,10 @@ use super::{leftovers, shared_redis};
 /// [`TestRedis::own`] is for those that break the server, or count what it does.
 pub(crate) struct TestRedis {
     url: String,
+    tls_ca_file: Option<PathBuf>,
     prefix: String,
-    raw: Raw,
+    /// A connection to each server that has keys: one, but in a cluster.
+    masters: Vec<Raw>,
 }
 
 impl TestRedis {
@@ -36,8 +40,25 @@ impl TestRedis {
 
     pub(crate) async fn at(url: String) -> Self {
         let raw = Raw::new(&url);
-        let _: String = raw.run(&["PING"]).await;
-        Self { url, prefix: fresh_prefix(), raw }
+        Self::laid_out(url, vec![raw]).await
+    }
+
+    /// Where clients go by that URL, and this fixture to the servers that have the keys.
+    pub(crate) async fn laid_out(url: String, masters: Vec<Raw>) -> Self {
+        for master in &masters {
+            let _: String = master.run(&["PING"]).await;
+        }
+        Self { url, tls_ca_file: None, prefix: fresh_prefix(), masters }
+    }
+
+    /// Has clients trust the certificates in that file.
+    pub(crate) fn trusting(self, tls_ca_file: PathBuf) -> Self {
+        Self { tls_ca_file: Some(tls_ca_file), ..self }
+    }
+
+    /// Other servers have the keys from now on.
+    pub(crate) fn masters_are(&mut self, masters: Vec<Raw>) {
+        self.masters = masters;
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -52,6 +73,7 @@ impl TestRedis {
     pub(crate) fn config(&self) -> Config {
         let mut config = Config::new(&self.url);
         config.key_prefix.clone_from(&self.prefix);
+        config.tls_ca_file.clone_from(&self.tls_ca_file);
         config
     }
 
@@ -69,30 +91,24 @@ impl TestRedis {
 
     /// The clock of a namespace, for clients that look at it.
     pub(crate) fn clock(&self, namespace: &str) -> Clock {
-        Clock::new(self.raw.clone(), &self.prefix, namespace)
+        Clock::new(self.raw().clone(), &self.prefix, namespace)
     }
 
     /// A plain connection.
     pub(crate) fn raw(&self) -> &Raw {
-        &self.raw
+        &self.masters[0]
     }
 
     /// Runs a command, given as the words one would type into `redis-cli`.
     pub(crate) async fn run<T: FromRedisValue>(&self, words: &[&str]) -> T {
-        self.raw.run(words).await
+        self.raw().run(words).await
     }
 
     /// Every key under the prefix, sorted.
     pub(crate) async fn keys_left(&self) -> Vec<String> {
-        let (pattern, mut cursor, mut keys) = (format!("{}:*", self.prefix), 0_u64, Vec::new());
-        loop {
-            let scan = ["SCAN", &cursor.to_string(), "MATCH", &pattern, "COUNT", "1000"];
-            let (next, page): (u64, Vec<String>) = self.run(&scan).await;
-            keys.extend(page);
-            cursor = next;
-            if cursor == 0 {
-                break;
-            }
+        let mut keys = Vec::new();
+        for master in &self.masters {
+            keys.extend(keys_of(master, &format!("{}:*", self.prefix)).await);
         }
         keys.sort();
         keys.dedup();
@@ -103,6 +119,19 @@ impl TestRedis {
     /// nobody waiting, and after deleting those nothing at all.
     pub(crate) async fn assert_nothing_left(&self, client: &Client) {
         leftovers::assert_none(self, client).await;
+    }
+}
+
+async fn keys_of(master: &Raw, pattern: &str) -> Vec<String> {
+    let (mut cursor, mut keys) = (0_u64, Vec::new());
+    loop {
+        let scan = ["SCAN", &cursor.to_string(), "MATCH", pattern, "COUNT", "1000"];
+        let (next, page): (u64, Vec<String>) = master.run(&scan).await;
+        keys.extend(page);
+        cursor = next;
+        if cursor == 0 {
+            return keys;
+        }
     }
 }
 
