@@ -6,7 +6,13 @@ local function rank_of(list, score, member)
   -- Its rank is where it would stand: put in, asked and taken out within this one step.
   redis.call('ZADD', list, score, member)
   local rank = redis.call('ZRANK', list, member)
-  if stands then redis.call('ZADD', list, stands, member) else redis.call('ZREM', list, member) end
+  if not stands then
+    redis.call('ZREM', list, member)
+  else
+    redis.call('ZADD', list, stands, member)
+    -- It moved to before the boundary: one more stands there than was counted.
+    if tonumber(stands) < score then rank = rank + 1 end
+  end
   return rank, false
 end
 
