@@ -96,7 +96,8 @@ async fn start_and_serve(
     stop: &CancellationToken,
 ) -> Result<(), StartError> {
     config.client("").validate().map_err(setting)?;
-    if let Some(url) = &config.redis_url {
+    // An empty variable is one that is not set.
+    if let Some(url) = config.redis_url.as_ref().filter(|url| !url.is_empty()) {
         return serve(config, url, listener, stop).await;
     }
     let start = EmbeddedRedis::start(&config.data_dir);
