@@ -96,8 +96,7 @@ async fn start_and_serve(
     stop: &CancellationToken,
 ) -> Result<(), StartError> {
     config.client("").validate().map_err(setting)?;
-    // An empty variable is one that is not set.
-    if let Some(url) = config.redis_url.as_ref().filter(|url| !url.is_empty()) {
+    if let Some(url) = &config.redis_url {
         return serve(config, url, listener, stop).await;
     }
     let start = EmbeddedRedis::start(&config.data_dir);
