@@ -20,7 +20,7 @@ pub struct Config {
     pub listen: String,
 
     /// Redis or Valkey to use, e.g. redis://user:password@host:6379/0, rediss://… with TLS,
-    /// redis+unix:///path, redis+sentinel://host:26379,…/<master>, redis+cluster://host:6379,…;
+    /// redis+unix:///path, redis+sentinel://host:26379,…/MASTER, redis+cluster://host:6379,…;
     /// without it a private one runs on --data-dir
     #[arg(long, env = "GRACKLE_REDIS_URL", hide_env_values = true)]
     pub redis_url: Option<String>,
