@@ -23,8 +23,8 @@ use crate::validate;
 
 /// A connection to the semaphores of one Redis; cheap to clone, made to be shared.
 ///
-/// All clones share two connections to Redis, one for commands and, once a call has had to wait,
-/// one for wake-ups, however many calls wait.
+/// All clones share two connections to Redis (to each server of a cluster), one for commands and,
+/// once a call has had to wait, one for wake-ups, however many calls wait.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! The connection to one server that all commands of a client share.
 //!
 //! Commands of many tasks travel down one multiplexed connection, which is what makes them fast.
-//! A pool makes and checks it; the lane replaces it when it breaks.
+//! The pool makes it, within its time; the lane replaces it when it breaks.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -22,7 +22,7 @@ use crate::lanes::Lanes;
 use crate::servers::Servers;
 use crate::types::{Holder, Lease, Metadata, Namespace, Semaphore};
 
-/// The scripts, on one lane.
+/// The scripts, and the lanes to the servers that run them.
 pub struct Scripts {
     lanes: Lanes,
     table: Table,

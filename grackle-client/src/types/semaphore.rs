@@ -21,7 +21,7 @@ pub struct Semaphore {
     pub active_holders_count: i64,
     /// Number of waiters in the queue whose nodes listen.
     pub waiting_count: i64,
-    /// Sum of those waiters' weights.
+    /// Sum of those waiters' weights, shown up to 2^53 − 1.
     pub waiting_weight: i64,
     /// Labels set at creation and replaced by an update.
     #[serde(skip_serializing_if = "Metadata::is_empty")]
@@ -136,7 +136,7 @@ pub struct AcquireSemaphoreRequest {
     /// Permits wanted, 1 … 2^53 − 1.
     #[serde(deserialize_with = "int64::deserialize")]
     pub weight: i64,
-    /// How long to wait, in seconds; 0 answers at once.
+    /// How long to wait, in seconds, 0 … 3,600 by default; 0 answers at once.
     #[serde(deserialize_with = "int64::deserialize")]
     pub timeout_seconds: i64,
     /// At most 32 entries, shown with the holder.
