@@ -1,0 +1,47 @@
+//! Sequences in which the scripts and the model once differed.
+
+use proptest::test_runner::Config;
+use proptest_state_machine::StateMachineTest;
+
+use crate::machine::{Machine, Played};
+use crate::op::{Op, Step};
+use crate::plan::{Begin, LEASES};
+use crate::spec::{Asked, From, Name, Ticket, Wanted};
+use crate::support::world::{NS, SEM};
+
+const HOUR: i64 = 3_600_000_000;
+const K: Name = "k";
+const A: Name = LEASES[0];
+const B: Name = LEASES[1];
+
+fn play(permits: i64, ops: Vec<Op>) {
+    let steps = ops.into_iter().map(Step).collect();
+    Machine::test_sequential(Config::default(), Played::new(Begin::with(permits)), steps, None);
+}
+
+fn acquire(lease: Name, number: u32, weight: i64) -> Op {
+    let (ticket, timeout) = (Ticket { node: K, number }, HOUR);
+    let wanted =
+        Wanted { semaphore: SEM, lease, ticket, weight, label: 0, timeout, listening: true };
+    Op::Acquire { ns: NS, wanted }
+}
+
+fn call(lease: Name, number: u32) -> Asked {
+    Asked { lease, semaphore: SEM, ticket: Ticket { node: K, number } }
+}
+
+#[test]
+fn the_oldest_grant_that_is_remembered_shrinks_with_the_others() {
+    let takes = (0..8).map(|number| acquire(A, number, if number == 7 { 1 } else { 5 }));
+    let cancels = (0..8).rev().map(|number| Op::Cancel { ns: NS, call: call(A, number) });
+    play(5, takes.chain([acquire(B, 9, 4)]).chain(cancels).collect());
+}
+
+#[test]
+fn a_page_behind_an_entry_that_has_moved_ahead_does_not_show_it_again() {
+    let from = From::After(crate::plan::START + 1, A.to_owned());
+    let list = Op::ListHolders { ns: NS, name: SEM, from, limit: 1 };
+    let takes = [acquire(A, 0, 1), Op::Passes { time: 1 }, acquire(A, 1, 2)];
+    let undo = Op::Cancel { ns: NS, call: call(A, 1) };
+    play(2, takes.into_iter().chain([list.clone(), undo, list]).collect());
+}

@@ -1,0 +1,209 @@
+//! How the model's state stands in Redis: every key of a namespace with all that is in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::spec::{
+    Call, Grant, Hold, Lease, Name, Namespace, Semaphore, Wait, description, metadata,
+};
+use crate::stage::text;
+use crate::support::world::State;
+
+/// What makes the place of a hold that grows smaller than any other.
+const GROWING: i64 = 1 << 52;
+
+/// Key and field or member, without what the namespace's keys begin with.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Keys(pub(crate) BTreeMap<(String, String), Value>);
+
+impl Keys {
+    /// What stands in Redis.
+    pub(crate) fn of(state: &State) -> Self {
+        let mut keys = Self::default();
+        for (key, fields) in &state.hashes {
+            for (field, text) in fields {
+                let is_json =
+                    ["hold:", "wait:", "about"].iter().any(|json| field.starts_with(json));
+                let parsed = || serde_json::from_str(text).expect("JSON");
+                keys.put(key, field, if is_json { arrivals(parsed()) } else { json!(text) });
+            }
+        }
+        for (key, members) in &state.zsets {
+            for (member, score) in members {
+                // Since when a call waits through a node is for people.
+                let score = if key.starts_with(":node:") { 0 } else { *score };
+                keys.put(key, member, json!(score));
+            }
+        }
+        keys
+    }
+
+    /// What has to stand there.
+    pub(crate) fn expected(name: Name, namespace: Option<&Namespace>) -> Self {
+        let mut keys = Self::default();
+        if let Some(namespace) = namespace {
+            keys.namespace(name, namespace);
+        }
+        keys
+    }
+
+    /// Each field that is not as it should be.
+    pub(crate) fn differ(&self, right: &Self) -> Vec<String> {
+        let all: BTreeSet<_> = self.0.keys().chain(right.0.keys()).collect();
+        let differ = all.into_iter().filter(|key| self.0.get(*key) != right.0.get(*key));
+        let show = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+        differ
+            .map(|key| {
+                let (is, right) = (show(self.0.get(key)), show(right.0.get(key)));
+                format!("{} {}:\n  {is}\n  {right}", key.0, key.1)
+            })
+            .collect()
+    }
+
+    fn put(&mut self, key: &str, field: &str, value: Value) {
+        self.0.insert((key.to_owned(), field.to_owned()), value);
+    }
+
+    fn texts(&mut self, key: &str, fields: &[(&str, String)]) {
+        for (field, text) in fields {
+            self.put(key, field, json!(text));
+        }
+    }
+
+    fn namespace(&mut self, name: Name, namespace: &Namespace) {
+        self.texts(
+            "",
+            &[
+                ("name", name.to_owned()),
+                ("description", description(namespace.label)),
+                ("metadata", labels(namespace.label)),
+                ("version", namespace.version.to_string()),
+                ("created_at", namespace.created_at.to_string()),
+                ("updated_at", namespace.updated_at.to_string()),
+                ("request", namespace.request.to_owned()),
+            ],
+        );
+        namespace.leases.iter().for_each(|(id, lease)| self.lease(id, lease));
+        namespace.semaphores.values().for_each(|semaphore| self.semaphore(semaphore));
+        for (node, until) in &namespace.marks {
+            self.put(":due", &format!("node {node}"), json!(until));
+        }
+    }
+
+    fn lease(&mut self, id: Name, lease: &Lease) {
+        self.texts(
+            &format!(":lease:{id}"),
+            &[
+                ("process_id", lease.process.to_owned()),
+                ("created_at", lease.created_at.to_string()),
+                ("metadata", labels(lease.label)),
+            ],
+        );
+        self.put(":leases", id, json!(lease.expires_at));
+        self.put(":leases:created", id, json!(lease.created_at));
+        self.put(&format!(":process:{}", lease.process), id, json!(lease.created_at));
+    }
+
+    fn semaphore(&mut self, semaphore: &Semaphore) {
+        let name = semaphore.name;
+        let key = format!(":semaphore:{name}");
+        let live = semaphore.waits.values().filter(|wait| wait.listens());
+        let weight: i128 = live.map(|wait| i128::from(wait.weight)).sum();
+        self.texts(
+            &key,
+            &[
+                ("permits", semaphore.permits.to_string()),
+                ("active_holds", semaphore.held().to_string()),
+                ("active_holders_count", semaphore.holds.len().to_string()),
+                ("fencing_token", semaphore.last_token.to_string()),
+                ("last_activity_at", semaphore.last_activity_at.to_string()),
+                ("waiting_count", semaphore.queue().len().to_string()),
+                ("waiting_weight", (weight % (1 << 53)).to_string()),
+                ("waiting_carry", (weight >> 53).to_string()),
+                ("next_place", semaphore.next_arrival.to_string()),
+                ("request", semaphore.request.to_owned()),
+            ],
+        );
+        let shown = serde_json::to_value(semaphore.shown()).expect("JSON");
+        let about = ["version", "created_at", "updated_at", "description", "metadata"];
+        let about = about.iter().filter_map(|field| Some((*field, shown.get(field)?)));
+        self.put(&key, "about", json!(about.collect::<BTreeMap<_, _>>()));
+        self.put(":semaphores", name, json!(0));
+        for (lease, hold) in &semaphore.holds {
+            let field = format!("hold:{name}");
+            self.put(&format!(":lease:{lease}"), &field, held(hold));
+            self.put(&format!("{key}:holders"), lease, json!(hold.top().locked_at));
+        }
+        semaphore.waits.iter().for_each(|(lease, wait)| self.wait(semaphore, lease, wait));
+    }
+
+    fn wait(&mut self, semaphore: &Semaphore, lease: Name, wait: &Wait) {
+        let (key, name) = (format!(":semaphore:{}", semaphore.name), semaphore.name);
+        let mut value = json!({
+            "weight": wait.weight, "place": wait.arrival, "queued_at": wait.queued_at,
+            "calls": wait.calls.iter().map(waiting).collect::<Vec<_>>(),
+        });
+        add_labels(&mut value, wait.label);
+        self.put(&format!(":lease:{lease}"), &format!("wait:{name}"), value);
+        let grows = semaphore.holds.contains_key(lease);
+        let place = i64::from(wait.arrival) - if grows { GROWING } else { 0 };
+        let list = if wait.listens() { "queue" } else { "aside" };
+        self.put(&format!("{key}:{list}"), lease, json!(place));
+        self.put(&format!("{key}:weights"), lease, json!(wait.weight));
+        self.put(":due", &format!("wait {lease} {name}"), json!(wait.forgotten_at()));
+        for call in wait.calls.iter().filter(|call| !call.aside) {
+            let entry = format!("{} {lease} {name}", text(call.ticket));
+            self.put(&format!(":node:{}", call.ticket.node), &entry, json!(0));
+        }
+    }
+}
+
+fn held(hold: &Hold) -> Value {
+    let one = |was: Value, grant: &Grant| {
+        let mut value = json!({
+            "weight": grant.weight, "fencing_token": hold.token, "locked_at": grant.locked_at,
+            "calls": grant.answered.iter().map(|ticket| text(*ticket)).collect::<Vec<_>>(),
+        });
+        if !grant.aside.is_empty() {
+            value["aside"] = grant.aside.iter().map(waiting).collect();
+        }
+        if let Some((arrival, queued_at)) = grant.place {
+            (value["place"], value["queued_at"]) = (json!(arrival), json!(queued_at));
+        }
+        if grant.settled {
+            value["settled"] = json!(true);
+        }
+        if !was.is_null() {
+            value["was"] = was;
+        }
+        add_labels(&mut value, grant.label);
+        value
+    };
+    hold.grants.iter().fold(Value::Null, one)
+}
+
+fn waiting(call: &Call) -> Value {
+    json!({ "ticket": text(call.ticket), "deadline_at": call.deadline_at, "aside": call.aside })
+}
+
+fn labels(label: u8) -> String {
+    if label == 0 { String::new() } else { json!(metadata(label)).to_string() }
+}
+
+fn add_labels(value: &mut Value, label: u8) {
+    if label > 0 {
+        value["metadata"] = json!(metadata(label));
+    }
+}
+
+/// Places say in their lists who grows; in the records only the arrival is of interest.
+fn arrivals(mut value: Value) -> Value {
+    if let Some(place) = value.get("place").and_then(Value::as_i64) {
+        value["place"] = json!(if place < 0 { place + GROWING } else { place });
+    }
+    if let Some(was) = value.get_mut("was") {
+        *was = arrivals(was.take());
+    }
+    value
+}

@@ -1,0 +1,363 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Answer, Around, Call, Fate, From, Label, Lease, Limits, Micros, Name, Namespace, Outcome, Page,
+    Refused, Said, Semaphore, Ticket, Wanted, refused,
+};
+
+/// A call, as its node asks about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Asked {
+    pub(crate) lease: Name,
+    pub(crate) semaphore: Name,
+    pub(crate) ticket: Ticket,
+}
+
+/// All of Grackle. Each operation is one step, and each step is all that happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Model {
+    pub(crate) namespaces: BTreeMap<Name, Namespace>,
+    pub(crate) around: Around,
+}
+
+type Reply = Result<Answer, Refused>;
+
+impl Model {
+    pub(crate) fn new(now: Micros, nodes: &[Name], limits: Limits) -> Self {
+        let listening: BTreeSet<_> = nodes.iter().copied().collect();
+        let around = Around { now, listening, limits, asking: BTreeSet::new(), said: Vec::new() };
+        Self { namespaces: BTreeMap::new(), around }
+    }
+
+    /// What was said since the last time.
+    pub(crate) fn said(&mut self) -> Vec<Said> {
+        std::mem::take(&mut self.around.said)
+    }
+
+    fn within(&mut self, ns: Name) -> Result<(&mut Namespace, &mut Around), Refused> {
+        let namespace = self.namespaces.get_mut(ns).ok_or(refused::NO_NAMESPACE)?;
+        Ok((namespace, &mut self.around))
+    }
+
+    /// As `within`, with what is due done before.
+    fn swept(&mut self, ns: Name) -> Result<(&mut Namespace, &mut Around), Refused> {
+        let (namespace, around) = self.within(ns)?;
+        namespace.sweep(around);
+        Ok((namespace, around))
+    }
+
+    // Namespaces.
+
+    pub(crate) fn create_namespace(&mut self, request: Name, ns: Name, label: Label) -> Reply {
+        let now = self.around.now;
+        let made = || Namespace::new(request, label, now);
+        let namespace = self.namespaces.entry(ns).or_insert_with(made);
+        if namespace.request != request {
+            return Err(refused::NAMESPACE_EXISTS);
+        }
+        Ok(Answer::Namespace(namespace.shown(ns)))
+    }
+
+    pub(crate) fn get_namespace(&mut self, ns: Name) -> Reply {
+        Ok(Answer::Namespace(self.within(ns)?.0.shown(ns)))
+    }
+
+    pub(crate) fn update_namespace(
+        &mut self,
+        request: Name,
+        ns: Name,
+        expected: i64,
+        label: Label,
+    ) -> Reply {
+        let (namespace, around) = self.within(ns)?;
+        if namespace.request != request {
+            if namespace.version != expected {
+                return Err(refused::VERSION);
+            }
+            (namespace.request, namespace.label) = (request, label);
+            (namespace.version, namespace.updated_at) = (expected + 1, around.now);
+        }
+        Ok(Answer::Namespace(namespace.shown(ns)))
+    }
+
+    pub(crate) fn delete_namespace(&mut self, ns: Name) -> Reply {
+        for mut semaphore in self.namespaces.remove(ns).into_iter().flat_map(|ns| ns.semaphores) {
+            for lease in semaphore.1.waits.clone().into_keys() {
+                semaphore.1.end_wait(lease, refused::NO_NAMESPACE, &mut self.around);
+            }
+        }
+        Ok(Answer::Done)
+    }
+
+    pub(crate) fn list_namespaces(&mut self, from: &From, limit: usize) -> Reply {
+        let all = self.namespaces.iter();
+        let all = all.map(|(ns, namespace)| (0, (*ns).to_owned(), namespace.shown(ns)));
+        Ok(Answer::Namespaces(Page::of(all.collect(), from, limit)))
+    }
+
+    // Semaphores.
+
+    pub(crate) fn create_semaphore(
+        &mut self,
+        request: Name,
+        ns: Name,
+        name: Name,
+        permits: i64,
+        label: Label,
+    ) -> Reply {
+        let (namespace, around) = self.within(ns)?;
+        if let Some(semaphore) = namespace.semaphores.get(name) {
+            let same = semaphore.request == request;
+            return same.then(|| semaphore.answer()).ok_or(refused::SEMAPHORE_EXISTS);
+        }
+        if namespace.semaphores.len() >= around.limits.semaphores {
+            return Err(refused::MAX_SEMAPHORES);
+        }
+        let semaphore = Semaphore::new(request, name, label, permits, around.now);
+        Ok(namespace.semaphores.entry(name).or_insert(semaphore).answer())
+    }
+
+    pub(crate) fn get_semaphore(&mut self, ns: Name, name: Name) -> Reply {
+        Ok(self.swept(ns)?.0.semaphore(name)?.answer())
+    }
+
+    pub(crate) fn update_semaphore(
+        &mut self,
+        request: Name,
+        ns: Name,
+        name: Name,
+        expected: i64,
+        permits: i64,
+        label: Label,
+    ) -> Reply {
+        let (namespace, around) = self.swept(ns)?;
+        let semaphore = namespace.semaphore(name)?;
+        if semaphore.request != request {
+            if semaphore.version != expected {
+                return Err(refused::VERSION);
+            } else if permits < semaphore.held() {
+                return Err(refused::HELD);
+            }
+            (semaphore.request, semaphore.label, semaphore.permits) = (request, label, permits);
+            (semaphore.version, semaphore.updated_at) = (expected + 1, around.now);
+            semaphore.refuse_heavy(around);
+            namespace.admit(name, around);
+        }
+        Ok(namespace.semaphore(name)?.answer())
+    }
+
+    pub(crate) fn delete_semaphore(&mut self, ns: Name, name: Name) -> Reply {
+        let (namespace, around) = self.within(ns)?;
+        if let Some(mut semaphore) = namespace.semaphores.remove(name) {
+            for lease in semaphore.waits.clone().into_keys() {
+                semaphore.end_wait(lease, refused::NO_SEMAPHORE, around);
+            }
+        }
+        namespace.forget_marks();
+        Ok(Answer::Done)
+    }
+
+    pub(crate) fn list_semaphores(&mut self, ns: Name, from: &From, limit: usize) -> Reply {
+        let all = self.swept(ns)?.0.semaphores.values();
+        let all = all.map(|semaphore| (0, semaphore.name.to_owned(), semaphore.shown()));
+        Ok(Answer::Semaphores(Page::of(all.collect(), from, limit)))
+    }
+
+    pub(crate) fn list_holders(
+        &mut self,
+        ns: Name,
+        name: Name,
+        from: &From,
+        limit: usize,
+    ) -> Reply {
+        let all = self.swept(ns)?.0.semaphore(name)?.holds.iter();
+        let all =
+            all.map(|(lease, hold)| (hold.top().locked_at, (*lease).to_owned(), hold.shown(lease)));
+        Ok(Answer::Holders(Page::of(all.collect(), from, limit)))
+    }
+
+    // Acquiring.
+
+    pub(crate) fn acquire(&mut self, ns: Name, wanted: Wanted) -> Reply {
+        let (namespace, around) = self.within(ns)?;
+        namespace.acquire(wanted, around)
+    }
+
+    /// A node that subscribes, or doubts what it heard, asks about its calls: those aside are back
+    /// in their places, whoever now fits is admitted, and those granted are answered.
+    pub(crate) fn resume(&mut self, ns: Name, calls: &[Asked]) -> Reply {
+        let (namespace, around) = self.swept(ns)?;
+        let back: Vec<_> =
+            calls.iter().filter(|call| namespace.takes_back(**call, around)).collect();
+        back.iter().for_each(|call| namespace.admit(call.semaphore, around));
+        around.asking.clear();
+        let sweep_in = namespace.sweep_in(around.now);
+        let fate = |Asked { lease, semaphore, ticket }: &Asked| {
+            let Some(semaphore) = namespace.semaphores.get_mut(semaphore) else {
+                return Fate::Lost;
+            };
+            if semaphore.waits.get_mut(lease).is_some_and(|wait| wait.call(*ticket).is_some()) {
+                Fate::Waits
+            } else if semaphore.claim(lease, *ticket) {
+                Fate::Granted(semaphore.acquired(lease))
+            } else {
+                Fate::Lost
+            }
+        };
+        let fates = calls.iter().map(fate).collect();
+        Ok(Answer::Resumed { sweep_in, fates })
+    }
+
+    /// A call's time is over: it was granted, or it is timed out and gone. One whose node is not
+    /// heard learns of its turn here.
+    pub(crate) fn give_up(&mut self, ns: Name, call: Asked) -> Reply {
+        let Asked { lease, semaphore: name, ticket } = call;
+        let (namespace, around) = self.swept(ns)?;
+        namespace.lease(lease)?;
+        namespace.semaphore(name)?;
+        if namespace.takes_back(call, around) {
+            let wait = namespace.semaphore(name)?.waits.get_mut(lease);
+            let call = wait.and_then(|wait| wait.call(ticket)).expect("it is back");
+            call.deadline_at = call.deadline_at.max(around.now + 1);
+            namespace.admit(name, around);
+            around.asking.clear();
+        }
+        let timed_out = namespace.semaphore(name)?.drop_call(lease, ticket);
+        if timed_out {
+            namespace.admit(name, around);
+        }
+        let semaphore = namespace.semaphore(name)?;
+        let granted = !timed_out && semaphore.claim(lease, ticket);
+        let timed_out = || Outcome::TimedOut(semaphore.shown());
+        let outcome = if granted { semaphore.acquired(lease) } else { timed_out() };
+        Ok(Answer::Outcome(outcome))
+    }
+
+    /// Nobody waits for this call's answer any more: it leaves the queue, or its grant is undone.
+    pub(crate) fn cancel(&mut self, ns: Name, call: Asked) -> Reply {
+        let Asked { lease, semaphore: name, ticket } = call;
+        let Ok((namespace, around)) = self.within(ns) else { return Ok(Answer::Done) };
+        if let Some(semaphore) = namespace.semaphores.get_mut(name) {
+            if !semaphore.drop_call(lease, ticket) {
+                semaphore.undo(lease, ticket, None);
+            }
+            namespace.admit(name, around);
+        }
+        Ok(Answer::Done)
+    }
+
+    /// Passes calls over, and keeps their places for a time. A grant that crossed is answered, or
+    /// undone to where it stood.
+    pub(crate) fn set_aside(&mut self, ns: Name, undo: bool, calls: &[(Asked, Micros)]) -> Reply {
+        let mut fates = vec![Fate::Waits; calls.len()];
+        let Ok((namespace, around)) = self.within(ns) else { return Ok(Answer::SetAside(fates)) };
+        for ((Asked { lease, semaphore, ticket }, keep), fate) in calls.iter().zip(&mut fates) {
+            let until = around.now + keep;
+            let Some(semaphore) = namespace.semaphores.get_mut(semaphore) else { continue };
+            if let Some(call) = semaphore.waits.get_mut(lease).and_then(|wait| wait.call(*ticket)) {
+                (call.aside, call.deadline_at) = (true, call.deadline_at.min(until));
+            } else if undo {
+                let kept = Call { ticket: *ticket, deadline_at: until, aside: true };
+                semaphore.undo(lease, *ticket, Some(kept));
+            } else if semaphore.claim(lease, *ticket) {
+                *fate = Fate::Granted(semaphore.acquired(lease));
+            }
+        }
+        calls.iter().for_each(|(call, _)| namespace.admit(call.semaphore, around));
+        Ok(Answer::SetAside(fates))
+    }
+
+    pub(crate) fn release(&mut self, ns: Name, name: Name, lease: Name) -> Reply {
+        let (namespace, around) = self.within(ns)?;
+        if namespace.a_lease_is_due(around.now) {
+            namespace.sweep(around);
+        }
+        namespace.lease(lease)?;
+        let semaphore = namespace.semaphore(name)?;
+        semaphore.last_activity_at = around.now;
+        if semaphore.holds.remove(lease).is_some() {
+            namespace.admit(name, around);
+        }
+        Ok(namespace.semaphore(name)?.answer())
+    }
+
+    /// What a node that waits here does when something is due, and as its sign of life.
+    pub(crate) fn sweep(&mut self, ns: Name, node: Name) -> Reply {
+        let heard = usize::from(self.around.listening.contains(node));
+        let Ok((namespace, around)) = self.swept(ns) else {
+            return Ok(Answer::Swept { sweep_in: -1, waiting: 0, heard });
+        };
+        let waiting = namespace.waiting(node);
+        if waiting > 0 {
+            namespace.mark(node, around.now);
+        }
+        Ok(Answer::Swept { sweep_in: namespace.sweep_in(around.now), waiting, heard })
+    }
+
+    // Leases.
+
+    pub(crate) fn create_lease(
+        &mut self,
+        ns: Name,
+        lease: Name,
+        process: Name,
+        ttl: Micros,
+        label: Label,
+    ) -> Reply {
+        let (namespace, around) = self.swept(ns)?;
+        if !namespace.leases.contains_key(lease) {
+            if namespace.leases.len() >= around.limits.leases {
+                return Err(refused::MAX_LEASES);
+            }
+            let (created_at, expires_at) = (around.now, around.now + ttl);
+            namespace.leases.insert(lease, Lease { process, label, created_at, expires_at });
+            announce_if_first(namespace, lease, around);
+        }
+        Ok(Answer::Lease(namespace.lease(lease)?.shown(lease)))
+    }
+
+    pub(crate) fn get_lease(&mut self, ns: Name, lease: Name) -> Reply {
+        Ok(Answer::Lease(self.swept(ns)?.0.lease(lease)?.shown(lease)))
+    }
+
+    pub(crate) fn refresh_lease(&mut self, ns: Name, lease: Name, ttl: Micros) -> Reply {
+        let (namespace, around) = self.swept(ns)?;
+        let refreshed = namespace.leases.get_mut(lease).ok_or(refused::NO_LEASE)?;
+        let before = std::mem::replace(&mut refreshed.expires_at, around.now + ttl);
+        if around.now + ttl < before {
+            announce_if_first(namespace, lease, around);
+        }
+        Ok(Answer::Lease(namespace.lease(lease)?.shown(lease)))
+    }
+
+    pub(crate) fn revoke_lease(&mut self, ns: Name, lease: Name) -> Reply {
+        let (namespace, around) = self.within(ns)?;
+        if !namespace.lease(lease)?.is_alive(around.now) {
+            return Err(refused::NO_LEASE);
+        }
+        let touched = namespace.end_lease(lease, around);
+        touched.into_iter().for_each(|name| namespace.admit(name, around));
+        Ok(Answer::Done)
+    }
+
+    pub(crate) fn list_leases(
+        &mut self,
+        ns: Name,
+        process: Name,
+        from: &From,
+        limit: usize,
+    ) -> Reply {
+        let all = self.swept(ns)?.0.leases.iter();
+        let all = all.filter(|(_, lease)| process.is_empty() || lease.process == process);
+        let all = all.map(|(id, lease)| (lease.created_at, (*id).to_owned(), lease.shown(id)));
+        Ok(Answer::Leases(Page::of(all.collect(), from, limit)))
+    }
+}
+
+/// The nodes that wait here have set their timers by the lease that was to end first.
+fn announce_if_first(namespace: &Namespace, lease: Name, around: &mut Around) {
+    let first = namespace.leases.iter().min_by_key(|(id, lease)| (lease.expires_at, **id));
+    if let Some((_, first)) = first.filter(|(id, _)| **id == lease) {
+        around.said.push(Said::Sooner { sweep_in: (first.expires_at - around.now).max(0) });
+    }
+}

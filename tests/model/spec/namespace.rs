@@ -1,0 +1,139 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    ALIVE_FOR, Around, Asked, Label, Lease, Micros, Name, Refused, Semaphore, Ticket, Wait, refused,
+};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Namespace {
+    pub(crate) request: Name,
+    pub(crate) label: Label,
+    pub(crate) version: i64,
+    pub(crate) created_at: Micros,
+    pub(crate) updated_at: Micros,
+    pub(crate) semaphores: BTreeMap<Name, Semaphore>,
+    pub(crate) leases: BTreeMap<Name, Lease>,
+    /// Until when the nodes through which calls wait count as alive.
+    pub(crate) marks: BTreeMap<Name, Micros>,
+}
+
+impl Namespace {
+    pub(crate) fn new(request: Name, label: Label, now: Micros) -> Self {
+        Self {
+            request,
+            label,
+            version: 1,
+            created_at: now,
+            updated_at: now,
+            semaphores: BTreeMap::new(),
+            leases: BTreeMap::new(),
+            marks: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn lease(&self, lease: Name) -> Result<&Lease, Refused> {
+        self.leases.get(lease).ok_or(refused::NO_LEASE)
+    }
+
+    pub(crate) fn semaphore(&mut self, name: Name) -> Result<&mut Semaphore, Refused> {
+        self.semaphores.get_mut(name).ok_or(refused::NO_SEMAPHORE)
+    }
+
+    pub(crate) fn admit(&mut self, name: Name, around: &mut Around) {
+        if let Some(semaphore) = self.semaphores.get_mut(name) {
+            semaphore.admit(&self.leases, around);
+        }
+        self.forget_marks();
+    }
+
+    /// How much a lease holds and waits for, of what a limit counts.
+    pub(crate) fn holds_and_waits(&self, lease: Name) -> usize {
+        let of = |semaphore: &Semaphore| {
+            usize::from(semaphore.holds.contains_key(lease))
+                + usize::from(semaphore.waits.contains_key(lease))
+        };
+        self.semaphores.values().map(of).sum()
+    }
+
+    pub(crate) fn a_lease_is_due(&self, now: Micros) -> bool {
+        self.leases.values().any(|lease| !lease.is_alive(now))
+    }
+
+    /// Whatever is due: leases end, nodes without a sign of life are passed over, waits that
+    /// nobody ended are forgotten. What that frees is handed on.
+    pub(crate) fn sweep(&mut self, around: &mut Around) {
+        let now = around.now;
+        let forgotten = |wait: &Wait| wait.forgotten_at() <= now;
+        let ended = self.leases.iter().filter(|(_, lease)| !lease.is_alive(now));
+        let ended: Vec<_> = ended.map(|(lease, _)| *lease).collect();
+        let mut touched = BTreeSet::new();
+        for lease in ended {
+            touched.append(&mut self.end_lease(lease, around));
+        }
+        for (name, semaphore) in &mut self.semaphores {
+            let before = semaphore.waits.len();
+            semaphore.waits.retain(|_, wait| !forgotten(wait));
+            let silent =
+                |ticket: Ticket| self.marks.get(ticket.node).is_none_or(|until| *until <= now);
+            let passed = semaphore.waits.values_mut().map(|wait| wait.pass_over(silent));
+            if passed.filter(|passed| *passed).count() > 0 || semaphore.waits.len() < before {
+                touched.insert(*name);
+            }
+        }
+        touched.into_iter().for_each(|name| self.admit(name, around));
+    }
+
+    /// Ends a lease with all its holds and waits; returns where there were any.
+    pub(crate) fn end_lease(&mut self, lease: Name, around: &mut Around) -> BTreeSet<Name> {
+        self.leases.remove(lease);
+        let mut touched = BTreeSet::new();
+        for (name, semaphore) in &mut self.semaphores {
+            let held = semaphore.holds.remove(lease).is_some();
+            if held || semaphore.waits.contains_key(lease) {
+                semaphore.end_wait(lease, refused::NO_LEASE, around);
+                touched.insert(*name);
+            }
+        }
+        touched
+    }
+
+    /// Does a call that stood aside come back to its place by this?
+    pub(crate) fn takes_back(&mut self, call: Asked, around: &mut Around) -> bool {
+        let Asked { lease, semaphore, ticket } = call;
+        let semaphore = self.semaphores.get_mut(semaphore);
+        let wait = semaphore.and_then(|semaphore| semaphore.waits.get_mut(lease));
+        let call = wait.and_then(|wait| wait.call(ticket));
+        let back = call.is_some_and(|call| std::mem::take(&mut call.aside));
+        if back {
+            around.asking.insert(ticket);
+            self.mark(ticket.node, around.now);
+        }
+        back
+    }
+
+    /// A call begins to listen through the node.
+    pub(crate) fn mark(&mut self, node: Name, now: Micros) {
+        self.marks.insert(node, now + ALIVE_FOR);
+    }
+
+    /// A node has a mark just while a call listens through it.
+    pub(crate) fn forget_marks(&mut self) {
+        let waiting: BTreeSet<_> = self.semaphores.values().flat_map(Semaphore::nodes).collect();
+        self.marks.retain(|node, _| waiting.contains(node));
+    }
+
+    /// How many calls listen through the node.
+    pub(crate) fn waiting(&self, node: Name) -> usize {
+        let waits = self.semaphores.values().flat_map(|semaphore| semaphore.waits.values());
+        let calls = waits.flat_map(|wait| &wait.calls);
+        calls.filter(|call| !call.aside && call.ticket.node == node).count()
+    }
+
+    /// µs until something is due, or -1.
+    pub(crate) fn sweep_in(&self, now: Micros) -> Micros {
+        let leases = self.leases.values().map(|lease| lease.expires_at);
+        let waits = self.semaphores.values().flat_map(|semaphore| semaphore.waits.values());
+        let due = leases.chain(self.marks.values().copied()).chain(waits.map(Wait::forgotten_at));
+        due.min().map_or(-1, |first| (first - now).max(0))
+    }
+}

@@ -1,0 +1,61 @@
+use std::collections::BTreeSet;
+
+use super::{Label, Micros, Name, SLACK, Ticket};
+
+/// A lease that waits for permits. Its place is by arrival, and stays with it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Wait {
+    pub(crate) weight: i64,
+    pub(crate) label: Label,
+    pub(crate) arrival: u32,
+    pub(crate) queued_at: Micros,
+    /// Each ends by itself; the wait ends with the last of them.
+    pub(crate) calls: Vec<Call>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Call {
+    pub(crate) ticket: Ticket,
+    pub(crate) deadline_at: Micros,
+    /// It keeps the place, but is not there to be granted.
+    pub(crate) aside: bool,
+}
+
+impl Call {
+    fn forgotten_at(&self) -> Micros {
+        self.deadline_at + SLACK
+    }
+}
+
+impl Wait {
+    pub(crate) fn listens(&self) -> bool {
+        self.calls.iter().any(|call| !call.aside)
+    }
+
+    pub(crate) fn call(&mut self, ticket: Ticket) -> Option<&mut Call> {
+        self.calls.iter_mut().find(|call| call.ticket == ticket)
+    }
+
+    pub(crate) fn is_over(&self, now: Micros) -> bool {
+        self.calls.iter().all(|call| call.deadline_at <= now)
+    }
+
+    /// When it is forgotten, should no node end it.
+    pub(crate) fn forgotten_at(&self) -> Micros {
+        self.calls.iter().map(Call::forgotten_at).max().unwrap_or_default()
+    }
+
+    pub(crate) fn forget_over(&mut self, now: Micros) {
+        self.calls.retain(|call| call.forgotten_at() > now);
+    }
+
+    /// Sets such calls aside; were there any?
+    pub(crate) fn pass_over(&mut self, which: impl Fn(Ticket) -> bool) -> bool {
+        let these = self.calls.iter_mut().filter(|call| !call.aside && which(call.ticket));
+        these.map(|call| call.aside = true).count() > 0
+    }
+
+    pub(crate) fn nodes(&self) -> BTreeSet<Name> {
+        self.calls.iter().filter(|call| !call.aside).map(|call| call.ticket.node).collect()
+    }
+}
