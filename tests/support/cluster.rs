@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::eventually::eventually;
 use super::raw::Raw;
 use super::redis_server::RedisServer;
+use super::replication;
 use super::test_redis::TestRedis;
 
 const SETTLES_WITHIN: Duration = Duration::from_secs(30);
@@ -103,10 +104,10 @@ impl Cluster {
         .await;
     }
 
-    /// Waits until each master has its writes on its replica.
+    /// Waits until each replica has what was written by now.
     pub(crate) async fn replicated(&self) {
         for master in self.masters().await {
-            let _: i64 = master.run(&["WAIT", "1", "5000"]).await;
+            replication::catch_up(&master, 1).await;
         }
     }
 
@@ -181,11 +182,7 @@ impl Cluster {
             let _: String = replica.raw.run(&["CLUSTER", "REPLICATE", &master.id]).await;
         }
         for master in &self.nodes[..MASTERS] {
-            eventually("a replica follows", SETTLES_WITHIN, async || {
-                let info: String = master.raw.try_run(&["INFO", "replication"]).await.ok()?;
-                info.contains("state=online").then_some(())
-            })
-            .await;
+            replication::follow(&master.raw, 1).await;
         }
         self.all("know the replicas", async |node| {
             let list: String = node.raw.try_run(&["CLUSTER", "NODES"]).await.ok()?;

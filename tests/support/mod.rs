@@ -20,6 +20,7 @@ mod process;
 mod raw;
 mod reaper;
 mod redis_server;
+mod replication;
 mod sentinels;
 mod server;
 mod server_binary;

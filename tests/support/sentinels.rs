@@ -12,6 +12,7 @@ use super::port::free_port;
 use super::process::Process;
 use super::raw::Raw;
 use super::redis_server::{RedisServer, answers};
+use super::replication;
 use super::test_redis::TestRedis;
 
 const NAME: &str = "grackle";
@@ -66,6 +67,11 @@ impl Sentinels {
         &mut self.servers[0]
     }
 
+    /// Waits until both replicas have what was written by now.
+    pub(crate) async fn replicated(&self) {
+        replication::catch_up(&self.servers[0].raw(), 2).await;
+    }
+
     /// Waits until all Sentinels name another master, which says so too; a connection to it.
     pub(crate) async fn next_master(&self) -> Raw {
         let first = self.servers[0].port();
@@ -90,12 +96,7 @@ impl Sentinels {
             eventually("a Sentinel knows all", SETTLES_WITHIN, async || sentinel.knows_all().await)
                 .await;
         }
-        let master = self.servers[0].raw();
-        eventually("both replicas follow", SETTLES_WITHIN, async || {
-            let info: String = master.try_run(&["INFO", "replication"]).await.ok()?;
-            (info.matches("state=online").count() == 2).then_some(())
-        })
-        .await;
+        replication::follow(&self.servers[0].raw(), 2).await;
     }
 }
 
