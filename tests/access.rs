@@ -10,7 +10,8 @@ use support::{OwnRedis, RIGHTS, Space, TestRedis, granted};
 async fn config(redis: &OwnRedis, rights: &[&str]) -> Config {
     let keys = format!("~{}:*", redis.prefix());
     let channels = format!("&{}:*", redis.prefix());
-    let user = ["ACL", "SETUSER", "grackle", "reset", "on", ">secret", &keys, &channels];
+    let user =
+        ["ACL", "SETUSER", "grackle", "reset", "on", ">secret", "resetchannels", &keys, &channels];
     let _: () = redis.run(&[&user, rights].concat()).await;
     let mut config = redis.config();
     config.redis_url = format!("redis://grackle:secret@127.0.0.1:{}", redis.port());

@@ -190,7 +190,17 @@ mod acl {
         let url = format!("redis://grackle:secret@127.0.0.1:{}", server.port());
         let redis = TestRedis::laid_out(url, vec![server.raw().clone()]).await;
         let (keys, channels) = (format!("~{}:*", redis.prefix()), format!("&{}:*", redis.prefix()));
-        let user = ["ACL", "SETUSER", "grackle", "reset", "on", ">secret", &keys, &channels];
+        let user = [
+            "ACL",
+            "SETUSER",
+            "grackle",
+            "reset",
+            "on",
+            ">secret",
+            "resetchannels",
+            &keys,
+            &channels,
+        ];
         let _: () = server.run(&[&user[..], &support::RIGHTS].concat()).await;
         core_suite(&redis).await;
         dropped_subscriptions_are_made_again(&redis, &[redis.raw().clone()]).await;
