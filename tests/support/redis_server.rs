@@ -111,8 +111,9 @@ fn url(port: u16) -> String {
 fn launch(binary: &Path, options: &[String], port: u16, folder: &Path) -> Process {
     let mut command = Command::new(binary);
     command.args(["--bind", "127.0.0.1", "--port", &port.to_string()]);
-    command.args(["--save", "", "--appendonly", "no", "--logfile", "log"]);
-    command.args([OsStr::new("--dir"), folder.as_ref()]).args(options);
+    // The folder before the log: Redis 6.2 opens that where it is when it reads of it.
+    command.args([OsStr::new("--dir"), folder.as_ref()]);
+    command.args(["--save", "", "--appendonly", "no", "--logfile", "log"]).args(options);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     Process::start(command, folder)
 }

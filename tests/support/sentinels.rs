@@ -106,7 +106,7 @@ impl Sentinel {
             let folder = TempDir::with_prefix("grackle-sentinel-").expect("a temporary folder");
             let (port, file) = (free_port(), folder.path().join("sentinel.conf"));
             let settings = format!(
-                "port {port}\nbind 127.0.0.1\nlogfile log\ndir \"{}\"\n\
+                "port {port}\nbind 127.0.0.1\ndir \"{}\"\nlogfile log\n\
                  sentinel monitor {NAME} 127.0.0.1 {master} 2\n\
                  sentinel down-after-milliseconds {NAME} 500\n\
                  sentinel failover-timeout {NAME} 3000\n\
