@@ -7,6 +7,9 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, FromRedisValue, RedisResult};
 use tokio::sync::Mutex;
 
+/// On a busy machine even a look at Redis takes its time, and that is no verdict.
+const PATIENT: Duration = Duration::from_secs(60);
+
 /// One connection, opened when needed, and again when it was lost.
 #[derive(Clone)]
 pub(crate) struct Raw {
@@ -51,8 +54,9 @@ impl Raw {
         if let Some(connection) = kept.as_ref() {
             return Ok(connection.clone());
         }
-        let patient =
-            AsyncConnectionConfig::new().set_response_timeout(Some(Duration::from_secs(10)));
+        let patient = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(PATIENT))
+            .set_response_timeout(Some(PATIENT));
         let connection = self.client.get_multiplexed_async_connection_with_config(&patient).await?;
         Ok(kept.insert(connection).clone())
     }
