@@ -21,7 +21,7 @@ pub struct Config {
     pub tls_ca_file: Option<PathBuf>,
     /// What every key begins with: 1–64 of `A-Z a-z 0-9 _ - : .`. Default `grackle`.
     pub key_prefix: String,
-    /// How long one attempt to connect may take. Default 2 s.
+    /// How long one attempt to connect may take. Default 4 s.
     pub connect_timeout: Duration,
     /// How long one command may take before its connection is given up. Default 3 s.
     pub command_timeout: Duration,
@@ -96,7 +96,7 @@ impl Config {
             redis_url: redis_url.into(),
             tls_ca_file: None,
             key_prefix: "grackle".to_owned(),
-            connect_timeout: Duration::from_secs(2),
+            connect_timeout: Duration::from_secs(4),
             command_timeout: Duration::from_secs(3),
             retry_for: Duration::from_secs(10),
             on_drop: OnDrop::default(),
