@@ -98,7 +98,7 @@ impl<'a> Pending<'a> {
     /// The call stands in Redis. On a node that shuts down meanwhile it is set aside at once.
     async fn queued(&mut self, sweep_in: Option<i64>, heard_by: Option<u64>) -> Result<(), Error> {
         let (node, namespace) = (self.node, self.namespace);
-        let queued = node.queued(namespace, &self.call, sweep_in, heard_by).await;
+        let queued = node.queued(namespace, &self.call, sweep_in, heard_by);
         if queued.is_err() && node.waits.closing() {
             let calls = [(self.call.clone(), self.left())];
             node.scripts.set_aside(namespace, true, &calls).await?;

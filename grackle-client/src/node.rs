@@ -1,7 +1,8 @@
 //! What one client is to Redis: a node, with an id, on which calls wait.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use nanoid::nanoid;
 use tokio::runtime::Handle;
@@ -16,6 +17,8 @@ use crate::tidy::{self, Tidy};
 use crate::waits::{self, Answer, Waits};
 use crate::wakeup::Subscribers;
 
+/// How long late calls are gathered.
+const GATHER: std::time::Duration = std::time::Duration::from_millis(2);
 /// Calls that one script asks about.
 const BATCH: usize = 500;
 
@@ -35,7 +38,21 @@ pub(crate) struct Node {
     pub(crate) on_drop: OnDrop,
     pub(crate) runtime: Handle,
     pub(crate) subscribers: Subscribers,
+    late: Mutex<Late>,
     next_ticket: AtomicU64,
+}
+
+/// Calls, by namespace, that were asked before their channel was heard and answered after.
+#[derive(Default)]
+struct Late(HashMap<String, Vec<Call>>);
+
+impl Late {
+    /// True for the first of a batch.
+    fn push(&mut self, namespace: &str, call: &Call) -> bool {
+        let calls = self.0.entry(namespace.to_owned()).or_default();
+        calls.push(call.clone());
+        calls.len() == 1
+    }
 }
 
 impl Node {
@@ -51,6 +68,7 @@ impl Node {
             on_drop: config.on_drop,
             runtime: Handle::current(),
             subscribers: Subscribers::new(config, servers, id.clone()),
+            late: Mutex::default(),
             next_ticket: AtomicU64::new(0),
             id,
         });
@@ -66,7 +84,7 @@ impl Node {
 
     /// The call stands in Redis: listen for it, and sweep when something is due. `heard_by` is the
     /// subscription that heard its channel when it was asked.
-    pub(crate) async fn queued(
+    pub(crate) fn queued(
         self: &Arc<Self>,
         namespace: &str,
         call: &Call,
@@ -79,13 +97,16 @@ impl Node {
         }
         self.waits.sweep_within(namespace, sweep_in.unwrap_or(-1));
         let now = self.waits.heard_by(namespace);
-        if now.is_some() && now != heard_by {
-            // Subscribed meanwhile, and asked about all calls but this one.
-            let resumed = self.resume(namespace, vec![call.clone()]).await;
-            resumed
-                .unwrap_or_else(|error| tracing::warn!(%error, "the next subscription asks again"));
+        if now.is_some() && now != heard_by && self.late().push(namespace, call) {
+            // Subscribed meanwhile, and asked about all calls but this one and its like.
+            self.runtime.spawn(resume_late(Arc::clone(self), namespace.to_owned()));
         }
         Ok(())
+    }
+
+    fn late(&self) -> MutexGuard<'_, Late> {
+        // Nothing panics while it holds the lock half-way through a change.
+        self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Redis sees no subscription of this node, though there is one: it is at the wrong server.
@@ -154,6 +175,15 @@ impl Node {
                 }
             }
         }
+    }
+}
+
+/// A crowd that arrives while the node subscribes asks once, not one by one.
+async fn resume_late(node: Arc<Node>, namespace: String) {
+    tokio::time::sleep(GATHER).await;
+    let calls = node.late().0.remove(&namespace).unwrap_or_default();
+    if let Err(error) = node.resume(&namespace, calls).await {
+        tracing::warn!(%error, "the next subscription asks again");
     }
 }
 
