@@ -5,11 +5,13 @@
 CARGO ?= cargo
 # For the server: make run ARGS="--listen 127.0.0.1:9000"
 ARGS ?=
+# Steps that `make soak` plays.
+SOAK_STEPS ?= 5000000
 
 .DEFAULT_GOAL := help
 # cargo uses all cores by itself, and the order of steps is the order of their output.
 .NOTPARALLEL:
-.PHONY: help run redis test unit-tests doc-tests examples matrix bench check lock fmt clippy doc package \
+.PHONY: help run redis soak test unit-tests doc-tests examples matrix bench check lock fmt clippy doc package \
 	deny advisories format clean
 
 # Makes sure of a Redis or Valkey binary and puts its folder on PATH, where the embedded server and
@@ -31,6 +33,9 @@ test: unit-tests doc-tests examples ## run every test, then the examples
 
 unit-tests: ## run all tests but those in the docs
 	@$(redis_on_path); $(CARGO) test --workspace --all-targets
+
+soak: ## play the reference model against the scripts for hours
+	@$(redis_on_path); GRACKLE_MODEL_STEPS=$(SOAK_STEPS) $(CARGO) test --test model -- --nocapture
 
 # --all-targets leaves them out.
 doc-tests: ## run the code in the docs

@@ -5,10 +5,12 @@
   KEYS[1] grackle:{ns}   hash   the namespace
   ARGV[1] crossed        what becomes of a grant that crossed: 'keep' | 'undo' (back to its place)
   ARGV[…] lease_id, semaphore, ticket, keep   of each call; keep: for how long, in µs from now
-  Returns {reply, …}: for each call '', or, of a grant that is kept, the answer as acquire gives it
+  Returns {reply, …}: for each call '', or, of a grant that is kept, the answer as acquire gives it | {"result":"again"}
 ]]
 local crossed, calls = ARGV[1], ARGV
 
+-- A grant under a lease that has ended is not to be answered.
+if not sweep() then return AGAIN end
 local replies = {}
 for i = 2, #calls, 4 do
   local lease_id, name, ticket, keep = calls[i], calls[i + 1], calls[i + 2], tonumber(calls[i + 3])

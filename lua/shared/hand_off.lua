@@ -63,7 +63,7 @@ local function admit_head(s, lease_id)
     leave(s, lease_id, w)
   elseif check_listeners(w) then
     place(s, lease_id, w)
-  elseif s.active_holds + w.weight - (old and old.weight or 0) > s.permits then
+  elseif s.active_holds + (w.weight - (old and old.weight or 0)) > s.permits then
     return false
   else
     grant(s, lease_id, old, w)

@@ -55,7 +55,8 @@ end
 -- Holds `want` (weight, metadata, calls, …) for the lease, in place of `old` where it holds already.
 local function take(s, lease_id, old, want)
   want.locked_at = now
-  s.active_holds = s.active_holds + want.weight - (old and old.weight or 0)
+  -- The difference first: the sum of both may be more than a double holds exactly.
+  s.active_holds = s.active_holds + (want.weight - (old and old.weight or 0))
   if old then
     want.fencing_token = old.fencing_token
     want.was = replaced(old, want.weight)

@@ -6,7 +6,7 @@ use proptest_state_machine::StateMachineTest;
 use crate::machine::{Machine, Played};
 use crate::op::{Op, Step};
 use crate::plan::{Begin, LEASES};
-use crate::spec::{Asked, From, Name, Ticket, Wanted};
+use crate::spec::{Asked, From, MAX_PERMITS, Name, Ticket, Wanted};
 use crate::support::world::{NS, SEM};
 
 const HOUR: i64 = 3_600_000_000;
@@ -44,4 +44,16 @@ fn a_page_behind_an_entry_that_has_moved_ahead_does_not_show_it_again() {
     let takes = [acquire(A, 0, 1), Op::Passes { time: 1 }, acquire(A, 1, 2)];
     let undo = Op::Cancel { ns: NS, call: call(A, 1) };
     play(2, takes.into_iter().chain([list.clone(), undo, list]).collect());
+}
+
+#[test]
+fn a_heavy_hold_that_shrinks_is_counted_exactly() {
+    play(MAX_PERMITS, vec![acquire(A, 0, MAX_PERMITS - 1), acquire(A, 1, 3)]);
+}
+
+#[test]
+fn a_heavy_hold_that_waits_to_grow_is_admitted_exactly() {
+    let takes = [acquire(A, 0, 4), acquire(B, 1, 1), acquire(A, 2, MAX_PERMITS)];
+    let release = Op::Release { ns: NS, name: SEM, lease: B };
+    play(MAX_PERMITS, takes.into_iter().chain([release]).collect());
 }

@@ -11,7 +11,7 @@ use crate::keys::Keys;
 use crate::op::{Op, Step};
 use crate::plan::{self, Begin, NAMESPACES};
 use crate::promises;
-use crate::spec::{Answer, Asked, Model, Name, Said};
+use crate::spec::{Answer, Asked, Model, Name, Namespace, Said};
 use crate::stage::Stage;
 
 /// The model, and what the last step came to there.
@@ -40,6 +40,16 @@ impl Played {
         let played =
             Self { model: begin.model(), begin, answer, heard, broken: None, last: None, calls };
         begin.ops().iter().fold(played, Self::step)
+    }
+
+    fn ends(&self) -> Vec<Op> {
+        let of = |(ns, namespace): (&Name, &Namespace)| {
+            let ns = *ns;
+            let revoke = |lease: &Name| Op::RevokeLease { ns, lease };
+            let leases: Vec<_> = namespace.leases.keys().map(revoke).collect();
+            leases.into_iter().chain([Op::DeleteNamespace { ns }])
+        };
+        self.model.namespaces.iter().flat_map(of).collect()
     }
 
     fn step(mut self, op: &Op) -> Self {
@@ -116,8 +126,14 @@ impl StateMachineTest for Machine {
         }
     }
 
-    fn teardown(machine: Self, right: Played) {
+    /// Every lease ends, then every namespace; no key is left.
+    fn teardown(mut machine: Self, mut right: Played) {
         NAMESPACES.into_iter().for_each(|ns| machine.check(ns, &right.model));
+        for op in right.ends() {
+            right = right.step(&op);
+            machine = Self::apply(machine, &right, Step(op));
+            Self::check_invariants(&machine, &right);
+        }
         machine.runtime.block_on(machine.stage.end());
     }
 }

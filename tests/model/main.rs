@@ -29,7 +29,7 @@ use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 use crate::machine::{Machine, Played};
 
 const STEPS: usize = 40_000;
-const STEPS_A_CASE: usize = 80;
+const STEPS_A_CASE: usize = 120;
 
 fn number(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;

@@ -67,7 +67,8 @@ impl Begin {
 }
 
 pub(crate) fn begin() -> BoxedStrategy<Played> {
-    (prop_oneof![4 => Just(MANY), 1 => Just(FEW)], 1..=5_i64)
+    let permits = prop_oneof![6 => 1..=5_i64, 1 => Just(MAX_PERMITS)];
+    (prop_oneof![4 => Just(MANY), 1 => Just(FEW)], permits)
         .prop_map(|(limits, permits)| Played::new(Begin { limits, permits }))
         .boxed()
 }
@@ -77,8 +78,8 @@ pub(crate) fn next(state: &Played) -> BoxedStrategy<Op> {
     let edges = edges(state);
     let pages = move || (edge(&edges), prop_oneof![1..4_usize, Just(100)]).boxed();
     prop_oneof![
-        24 => acquire(fresh),
-        6 => acquire(again.clone()),
+        24 => acquire(state, fresh),
+        6 => acquire(state, again.clone()),
         6 => (ns(), semaphore(), lease())
             .prop_map(|(ns, name, lease)| Op::Release { ns, name, lease }),
         6 => again.clone().prop_map(|(ns, call)| Op::Cancel { ns, call }),
@@ -155,9 +156,9 @@ fn about_leases(pages: Pages) -> BoxedStrategy<Op> {
     .boxed()
 }
 
-fn acquire(calls: Calls) -> BoxedStrategy<Op> {
+fn acquire(state: &Played, calls: Calls) -> BoxedStrategy<Op> {
     let listening = prop_oneof![4 => Just(true), 1 => Just(false)];
-    (calls, weight(), 0..3_u8, timeout(), listening)
+    (calls, weight(state), 0..3_u8, timeout(), listening)
         .prop_map(|((ns, call), weight, label, timeout, listening)| {
             let Asked { lease, semaphore, ticket } = call;
             let wanted = Wanted { semaphore, lease, ticket, weight, label, timeout, listening };
@@ -230,9 +231,11 @@ fn permits() -> BoxedStrategy<i64> {
     prop_oneof![8 => 1..=6_i64, 1 => Just(MAX_PERMITS), 1 => Just(MAX_PERMITS - 2)].boxed()
 }
 
-fn weight() -> BoxedStrategy<i64> {
+/// Huge ones mostly where there are as many permits.
+fn weight(state: &Played) -> BoxedStrategy<i64> {
     const HUGE: [i64; 4] = [MAX_PERMITS, MAX_PERMITS - 1, MAX_PERMITS / 2 + 1, 100_000_000_000_001];
-    prop_oneof![14 => 1..=5_i64, 1 => select(HUGE.as_slice())].boxed()
+    let often = if state.begin.permits == MAX_PERMITS { 14 } else { 1 };
+    prop_oneof![14 => 1..=5_i64, often => select(HUGE.as_slice())].boxed()
 }
 
 fn timeout() -> BoxedStrategy<Micros> {

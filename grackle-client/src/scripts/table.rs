@@ -72,7 +72,7 @@ scripts! {
     resume: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
     give_up: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
     cancel: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off"];
-    set_aside: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off"];
+    set_aside: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
     release: ["first" "semaphore" "hold"] engine ["more_keys" "wait" "claim" "hand_off" "sweep"];
     create_lease: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off" "sweep" "lease"];
     get_lease: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off" "sweep" "lease"];

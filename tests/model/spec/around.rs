@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 
 use super::{Micros, Name, Outcome, Said, Ticket, Wait};
 
@@ -21,6 +22,13 @@ pub(crate) struct Limits {
     pub(crate) holders: usize,
     pub(crate) waiters: usize,
     pub(crate) holds_per_lease: usize,
+}
+
+/// Between operations nobody asks, and what was said is gone.
+impl Hash for Around {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        (self.now, &self.listening, self.limits).hash(hasher);
+    }
 }
 
 impl Around {

@@ -2,7 +2,7 @@
 //!
 //! Read [`Model`] for the operations, then [`Namespace`] (what has ended or is due), [`Semaphore`]
 //! (the queue and the hand-off), [`Hold`] and [`Wait`].
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 mod acquire;
 mod answer;

@@ -14,7 +14,7 @@ pub(crate) struct Asked {
 }
 
 /// All of Grackle. Each operation is one step, and each step is all that happens.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Model {
     pub(crate) namespaces: BTreeMap<Name, Namespace>,
     pub(crate) around: Around,
@@ -250,7 +250,7 @@ impl Model {
     /// undone to where it stood.
     pub(crate) fn set_aside(&mut self, ns: Name, undo: bool, calls: &[(Asked, Micros)]) -> Reply {
         let mut fates = vec![Fate::Waits; calls.len()];
-        let Ok((namespace, around)) = self.within(ns) else { return Ok(Answer::SetAside(fates)) };
+        let Ok((namespace, around)) = self.swept(ns) else { return Ok(Answer::SetAside(fates)) };
         for ((Asked { lease, semaphore, ticket }, keep), fate) in calls.iter().zip(&mut fates) {
             let until = around.now + keep;
             let Some(semaphore) = namespace.semaphores.get_mut(semaphore) else { continue };
