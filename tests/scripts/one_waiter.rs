@@ -1,13 +1,10 @@
 //! Calls of one lease on one semaphore: one waiter, and each with an end of its own.
-#![allow(clippy::unwrap_used)]
-
-mod support;
 
 use std::time::Duration;
 
+use crate::support::world::{MINUTE, World, granted, metadata, now_or_never, told, wanted};
 use grackle_client::Error;
 use grackle_client::scripts::{Outcome, Resumed, Wanted};
-use support::world::{MINUTE, World, granted, metadata, now_or_never, told, wanted};
 
 #[tokio::test]
 async fn two_calls_of_a_lease_on_one_node_are_one_waiter() {

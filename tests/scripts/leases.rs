@@ -1,16 +1,15 @@
 //! Leases: made, looked at, refreshed, revoked; and that every hold follows its lease.
-#![allow(clippy::unwrap_used)]
-
-mod support;
 
 use std::time::Duration;
 
+use crate::support::world::{
+    DAY, MINUTE, NS, START, World, granted, lease_id, metadata, told, wanted,
+};
 use grackle_client::scripts::{Message, PageStart};
 use grackle_client::types::{
     CreateSemaphoreLeaseRequest, ListSemaphoreLeasesRequest, Metadata, RevokeSemaphoreLeaseRequest,
 };
 use grackle_client::{Error, Limits};
-use support::world::{DAY, MINUTE, NS, START, World, granted, lease_id, metadata, told, wanted};
 
 fn assert_gone<T: std::fmt::Debug>(reply: Result<T, Error>) {
     assert!(matches!(reply, Err(Error::LeaseNotFound)), "{reply:?}");

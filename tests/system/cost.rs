@@ -1,12 +1,9 @@
 //! What Grackle asks of Redis: round trips, connections, commands while nothing happens.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
 
 use std::time::Duration;
 
+use crate::support::{LONG, OwnRedis, Space, TestRedis, eventually, granted};
 use grackle_client::types::AcquireOutcome;
-use support::{LONG, OwnRedis, Space, TestRedis, eventually, granted};
 use tokio::task::JoinSet;
 
 /// All waiters wait for the same permit, or each for one of its own.

@@ -1,13 +1,10 @@
 //! How a call ends that does not get, or does not want, its answer: give_up and cancel.
-#![allow(clippy::unwrap_used)]
-
-mod support;
 
 use std::time::Duration;
 
+use crate::support::world::{NS, World, granted, metadata, wanted};
 use grackle_client::Error;
 use grackle_client::scripts::{Call, Outcome, Wanted};
-use support::world::{NS, World, granted, metadata, wanted};
 
 #[tokio::test]
 async fn a_call_that_gives_up_has_timed_out() {

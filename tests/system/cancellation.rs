@@ -1,14 +1,11 @@
 //! A dropped acquire leaves nothing behind, wherever it was dropped.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
 
 use std::future::Future;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use support::{LONG, Space, TestRedis, eventually, granted};
+use crate::support::{LONG, Space, TestRedis, eventually, granted};
 
 const SOON: Duration = Duration::from_secs(5);
 

@@ -1,12 +1,9 @@
 //! Holds that grow: ahead of the queue, in turn among themselves, and never less than they were.
-#![allow(clippy::unwrap_used)]
-
-mod support;
 
 use std::time::Duration;
 
+use crate::support::world::{MINUTE, World, granted, metadata, now_or_never, told, wanted};
 use grackle_client::scripts::{Outcome, Resumed, Wanted};
-use support::world::{MINUTE, World, granted, metadata, now_or_never, told, wanted};
 
 #[tokio::test]
 async fn a_hold_that_grows_takes_what_is_free_ahead_of_the_queue() {

@@ -1,13 +1,10 @@
 //! Places kept for those who do not listen: set aside on purpose, or found deaf; and taken back.
-#![allow(clippy::unwrap_used)]
-
-mod support;
 
 use std::time::Duration;
 
+use crate::support::world::{MINUTE, NS, World, granted, now_or_never, wanted};
 use grackle_client::Error;
 use grackle_client::scripts::{AcquireReply, Outcome, Resumed, Wanted};
-use support::world::{MINUTE, NS, World, granted, now_or_never, wanted};
 
 fn answered(resumed: Resumed) -> AcquireReply {
     match resumed {

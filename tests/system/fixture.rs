@@ -1,11 +1,8 @@
 //! The fixture itself: servers come, break as told and go; keys and commands are counted.
-#![allow(clippy::unwrap_used)]
-
-mod support;
 
 use std::time::Duration;
 
-use support::{Link, OwnRedis, ServerProcess, TestRedis, TestServer, eventually};
+use crate::support::{Link, OwnRedis, ServerProcess, TestRedis, TestServer, eventually};
 
 type Answer = Result<String, redis::RedisError>;
 

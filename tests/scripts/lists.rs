@@ -1,15 +1,12 @@
 //! Pages of every list, both ways, whatever becomes of the entries meanwhile.
-#![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::world::{DAY, NS, SEM, World, lease_id, wanted};
 use grackle_client::scripts::{Edge, PageReply, PageStart};
 use grackle_client::types::{
     ListNamespacesRequest, ListSemaphoreHoldersRequest, ListSemaphoreLeasesRequest,
     ListSemaphoresRequest, Metadata,
 };
 use grackle_client::{Client, Error};
-use support::world::{DAY, NS, SEM, World, lease_id, wanted};
 
 #[derive(Debug, Clone, Copy)]
 enum List {

@@ -1,12 +1,9 @@
 //! Redis restarts, forgets its scripts, drops connections: waits go on, and nobody is told.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
 
 use std::time::Duration;
 
+use crate::support::{LONG, Link, Space, TestRedis, eventually, granted};
 use grackle_client::types::AcquireOutcome;
-use support::{LONG, Link, Space, TestRedis, eventually, granted};
 use tokio::task::JoinHandle;
 
 const WAITERS: usize = 100;

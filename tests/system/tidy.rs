@@ -1,12 +1,9 @@
 //! What has ended leaves Redis, though nobody calls; and what is there is left alone.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
 
 use std::time::Duration;
 
+use crate::support::{Space, TestRedis, eventually};
 use grackle_client::types::{CreateNamespaceRequest, GetNamespaceRequest};
-use support::{Space, TestRedis, eventually};
 
 const SOON: Duration = Duration::from_secs(15);
 
@@ -40,7 +37,7 @@ async fn a_server_that_starts_clears_away_what_ended_while_none_was_there() {
     let lease = space.lease_for(1).await;
     space.take(&lease, 2).await;
     drop(space);
-    let server = support::TestServer::start(&redis).await;
+    let server = crate::support::TestServer::start(&redis).await;
     no_lease_is_left(&redis).await;
     server.stop().await;
 }
@@ -82,5 +79,5 @@ async fn a_node_that_can_not_subscribe_is_granted_all_the_same() {
     })
     .await;
     space.release(&holder).await;
-    support::granted(call).await;
+    crate::support::granted(call).await;
 }

@@ -1,12 +1,9 @@
 //! The queue: who is next, what frees permits, and how those who wait are told.
-#![allow(clippy::unwrap_used)]
-
-mod support;
 
 use std::time::Duration;
 
+use crate::support::world::{DAY, MINUTE, NS, World, granted, now_or_never, told, wanted};
 use grackle_client::scripts::{Outcome, Resumed, Wanted};
-use support::world::{DAY, MINUTE, NS, World, granted, now_or_never, told, wanted};
 
 #[tokio::test]
 async fn waiters_are_admitted_in_the_order_of_their_arrival() {

@@ -1,14 +1,11 @@
 //! Semaphores: made once, replaced whole, deleted under those who hold and wait.
-#![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::world::{
+    BUDGET, DAY, MINUTE, NS, SEM, START, World, granted, lease_id, metadata, told, wanted,
+};
 use grackle_client::scripts::Resumed;
 use grackle_client::types::Metadata;
 use grackle_client::{Error, Limits};
-use support::world::{
-    BUDGET, DAY, MINUTE, NS, SEM, START, World, granted, lease_id, metadata, told, wanted,
-};
 
 const MOST: i64 = (1 << 53) - 1;
 const GONE: &str = "NOTFOUND semaphore not found";

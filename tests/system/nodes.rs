@@ -1,12 +1,11 @@
 //! Servers side by side on one Redis: they die, freeze, go silent, are told to stop.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
 
 use std::time::{Duration, Instant};
 
+use crate::support::{
+    Http, Link, ServerProcess, Space, TestRedis, eventually, granted, is_acquired,
+};
 use serde_json::Value;
-use support::{Http, Link, ServerProcess, Space, TestRedis, eventually, granted, is_acquired};
 use tokio::task::JoinHandle;
 
 /// Death by kill is seen by the next hand-off; a silent link by the end of its alive mark.

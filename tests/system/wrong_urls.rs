@@ -1,12 +1,9 @@
 //! A connection string that is wrong in any part ends the server at once, with one line that says so.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
 
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{Cluster, Sentinels, ServerProcess, TestRedis, TlsRedis};
+use crate::support::{Cluster, Sentinels, ServerProcess, TestRedis, TlsRedis};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 

@@ -1,12 +1,9 @@
 //! Waits end as they should, soon, on one node and on several.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
 
 use std::time::{Duration, Instant};
 
+use crate::support::{LONG, Space, TestRedis, granted};
 use grackle_client::types::{AcquireOutcome, UpdateSemaphoreRequest};
-use support::{LONG, Space, TestRedis, granted};
 
 #[tokio::test]
 async fn a_release_on_one_node_admits_the_waiter_of_another() {

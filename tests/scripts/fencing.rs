@@ -1,12 +1,9 @@
 //! Fencing tokens: one for the life of a hold, and always larger from hold to hold.
-#![allow(clippy::unwrap_used)]
-
-mod support;
 
 use std::time::Duration;
 
+use crate::support::world::{NS, SEM, START, World, granted};
 use grackle_client::types::Metadata;
-use support::world::{NS, SEM, START, World, granted};
 
 #[tokio::test]
 async fn tokens_rise_from_hold_to_hold_while_the_clock_stands() {

@@ -3,17 +3,14 @@
 //! no longer.
 //!
 //! The walks are the same in every run. `GRACKLE_RANDOM_WALKS=<first>-<last>` takes others.
-#![allow(clippy::unwrap_used)]
-
-mod support;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::support::world::{Hold, NS, Node, SEM, State, World, lease_id, wanted};
 use grackle_client::Error;
 use grackle_client::scripts::{AcquireReply, Call, Outcome, Resumed, Wanted};
 use grackle_client::types::Metadata;
-use support::world::{Hold, NS, Node, SEM, State, World, lease_id, wanted};
 
 const STEPS: usize = 250;
 const LEASES: [&str; 5] = ["a", "b", "c", "d", "e"];

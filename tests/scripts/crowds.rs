@@ -1,15 +1,12 @@
 //! Crowds: one script does a bounded part of what is due or freed, and the next scripts the rest.
-#![allow(clippy::unwrap_used)]
-
-mod support;
 
 use std::time::Duration;
 
-use grackle_client::scripts::{Call, Message, Outcome, Resumed, Wanted};
-use grackle_client::types::Metadata;
-use support::world::{
+use crate::support::world::{
     BUDGET, DAY, Ear, MINUTE, NS, Node, SEM, World, granted, lease_id, told, wanted,
 };
+use grackle_client::scripts::{Call, Message, Outcome, Resumed, Wanted};
+use grackle_client::types::Metadata;
 
 const CROWD: usize = 1_200;
 

@@ -1,13 +1,10 @@
 //! sweep, and the sweeping of every script that reads or takes permits.
-#![allow(clippy::unwrap_used)]
-
-mod support;
 
 use std::time::Duration;
 
+use crate::support::world::{DAY, MINUTE, NS, SEM, World, granted, lease_id, wanted};
 use grackle_client::scripts::{Call, PageStart, Resumed, SweepReply, Wanted};
 use grackle_client::types::Metadata;
-use support::world::{DAY, MINUTE, NS, SEM, World, granted, lease_id, wanted};
 
 #[tokio::test]
 async fn a_sweep_says_what_waits_through_its_node_and_when_the_next_is_due() {

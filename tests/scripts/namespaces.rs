@@ -1,12 +1,9 @@
 //! Namespaces: made once, replaced whole, deleted with everything inside.
-#![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::world::{DAY, MINUTE, NS, START, World, lease_id, metadata, told, wanted};
 use grackle_client::scripts::PageStart;
 use grackle_client::types::{CreateNamespaceRequest, Metadata};
 use grackle_client::{Error, Limits};
-use support::world::{DAY, MINUTE, NS, START, World, lease_id, metadata, told, wanted};
 
 const GONE: &str = "NOTFOUND namespace not found";
 

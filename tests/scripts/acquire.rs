@@ -1,16 +1,13 @@
 //! acquire and release where nobody has to wait for long: each outcome, and what a hold is.
-#![allow(clippy::unwrap_used)]
-
-mod support;
 
 use std::time::Duration;
 
+use crate::support::world::{
+    BUDGET, DAY, NS, SEM, START, World, lease_id, metadata, now_or_never, wanted,
+};
 use grackle_client::scripts::Outcome;
 use grackle_client::types::Metadata;
 use grackle_client::{Error, Limits};
-use support::world::{
-    BUDGET, DAY, NS, SEM, START, World, lease_id, metadata, now_or_never, wanted,
-};
 
 const MOST: i64 = (1 << 53) - 1;
 

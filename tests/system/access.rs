@@ -1,10 +1,7 @@
 //! What a Redis user must be allowed, and what is said where it is not.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod support;
-
+use crate::support::{OwnRedis, RIGHTS, Space, TestRedis, granted};
 use grackle_client::{Client, Config, Error, ErrorKind};
-use support::{OwnRedis, RIGHTS, Space, TestRedis, granted};
 
 /// As that user; the keys and channels are the prefix's.
 async fn config(redis: &OwnRedis, rights: &[&str]) -> Config {

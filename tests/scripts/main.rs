@@ -1,0 +1,22 @@
+//! Each script against a real Redis, on a clock that the tests move: one test for each documented
+//! outcome, and walks through all of them.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod acquire;
+mod crowds;
+mod dead_nodes;
+mod ending;
+mod fencing;
+mod growing;
+mod leases;
+mod lists;
+mod namespaces;
+mod one_waiter;
+mod queue;
+mod random;
+mod semaphores;
+mod set_aside;
+#[path = "../support/mod.rs"]
+mod support;
+mod sweep;
+mod weights;

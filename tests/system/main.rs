@@ -1,0 +1,14 @@
+//! Clients and servers against a real Redis: what callers are promised, with faults and without.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod access;
+mod cancellation;
+mod cost;
+mod faults;
+mod fixture;
+mod nodes;
+#[path = "../support/mod.rs"]
+mod support;
+mod tidy;
+mod waiting;
+mod wrong_urls;
