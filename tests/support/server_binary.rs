@@ -21,7 +21,7 @@ fn build() -> PathBuf {
     let folder = profile_folder();
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--workspace", "--bin", NAME, "--test", "fixture"]);
+    command.args(["build", "--quiet", "--workspace", "--bin", NAME, "--test", "topologies"]);
     command.args(["--profile", profile(&folder)]);
     command.arg("--target-dir").arg(folder.parent().expect("a target folder"));
     command.current_dir(env!("CARGO_MANIFEST_DIR"));

@@ -159,7 +159,9 @@ async fn dies_with_a_server_when_told() {
 #[tokio::test]
 async fn killed_test_process_leaves_no_server() {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "dies_with_a_server_when_told", "--nocapture"]).env(DIES, "1");
+    command
+        .args(["--exact", "fixture::dies_with_a_server_when_told", "--nocapture"])
+        .env(DIES, "1");
     let output = command.output().unwrap();
     assert!(!output.status.success());
     let output = String::from_utf8(output.stdout).unwrap();

@@ -4,9 +4,9 @@
 mod access;
 mod cancellation;
 mod cost;
-mod faults;
 mod fixture;
 mod nodes;
+mod outages;
 #[path = "../support/mod.rs"]
 mod support;
 mod tidy;
