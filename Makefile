@@ -11,7 +11,9 @@ SOAK_STEPS ?= 5000000
 .DEFAULT_GOAL := help
 # cargo uses all cores by itself, and the order of steps is the order of their output.
 .NOTPARALLEL:
-.PHONY: help run redis soak test unit-tests doc-tests examples matrix bench check lock fmt clippy doc package \
+# Operations of `make faults`, in total.
+FAULTS_OPERATIONS ?= 1200000
+.PHONY: help run redis soak faults test unit-tests doc-tests examples matrix bench check lock fmt clippy doc package \
 	deny advisories format clean
 
 # Makes sure of a Redis or Valkey binary and puts its folder on PATH, where the embedded server and
@@ -19,6 +21,9 @@ SOAK_STEPS ?= 5000000
 # would hide rustup's cargo.
 redis_on_path = server=$$(tools/get-redis.sh) || exit 1; folder=$${server%/*}; \
 	case ":$$PATH:" in *":$$folder:"*) ;; *) PATH=$$folder:$$PATH; export PATH ;; esac
+
+# Tells the tests where libfaketime is.
+faketime = GRACKLE_TEST_FAKETIME=$$(tools/get-faketime.sh); export GRACKLE_TEST_FAKETIME
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,10 +37,13 @@ redis: ## get a Redis or Valkey binary, if there is none
 test: unit-tests doc-tests examples ## run every test, then the examples
 
 unit-tests: ## run all tests but those in the docs
-	@$(redis_on_path); $(CARGO) test --workspace --all-targets
+	@$(redis_on_path); $(faketime); $(CARGO) test --workspace --all-targets
 
 soak: ## play the reference model against the scripts for hours
 	@$(redis_on_path); GRACKLE_MODEL_STEPS=$(SOAK_STEPS) $(CARGO) test --test model -- --nocapture
+
+faults: ## break what can be broken under many callers, at length, and print a table
+	@$(redis_on_path); $(faketime); tools/faults.sh $(FAULTS_OPERATIONS)
 
 # --all-targets leaves them out.
 doc-tests: ## run the code in the docs

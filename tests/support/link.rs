@@ -1,6 +1,7 @@
 //! A network between a node and its Redis that a test can break.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -10,15 +11,16 @@ use tokio::task::JoinSet;
 
 use super::test_redis::TestRedis;
 
-/// What the link does with what passes through.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Open,
-    /// Nothing arrives, nothing closes: a pulled cable.
-    Silent,
-    /// What the node sends arrives; what Redis answers does not.
-    OneWay,
+/// What the link does with what passes through; nothing closes.
+#[derive(Clone, Copy)]
+struct State {
+    requests_pass: bool,
+    replies_pass: bool,
+    /// How long each piece is under way.
+    delay: Duration,
 }
+
+const OPEN: State = State { requests_pass: true, replies_pass: true, delay: Duration::ZERO };
 
 /// A TCP proxy before a Redis. Dropped, it closes everything.
 pub(crate) struct Link {
@@ -35,7 +37,7 @@ impl Link {
         let target = info.addr().to_string();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let (state, cut) = (watch::Sender::new(State::Open), watch::Sender::new(()));
+        let (state, cut) = (watch::Sender::new(OPEN), watch::Sender::new(()));
         let mut acceptor = JoinSet::new();
         acceptor.spawn(accept(listener, target, state.clone(), cut.clone()));
         Self { address, state, cut, _acceptor: acceptor }
@@ -46,19 +48,29 @@ impl Link {
         format!("redis://{}", self.address)
     }
 
-    /// From now on nothing arrives on either side, though every connection stays open.
+    /// From now on nothing arrives on either side, though every connection stays open: a pulled cable.
     pub(crate) fn go_silent(&self) {
-        self.state.send_replace(State::Silent);
+        self.state.send_replace(State { requests_pass: false, replies_pass: false, ..OPEN });
     }
 
     /// From now on Redis hears the node, and the node hears nothing.
     pub(crate) fn hold_replies(&self) {
-        self.state.send_replace(State::OneWay);
+        self.state.send_replace(State { replies_pass: false, ..OPEN });
+    }
+
+    /// From now on the node hears Redis, and Redis hears nothing.
+    pub(crate) fn hold_requests(&self) {
+        self.state.send_replace(State { requests_pass: false, ..OPEN });
+    }
+
+    /// From now on everything takes that long, each way.
+    pub(crate) fn delay(&self, delay: Duration) {
+        self.state.send_replace(State { delay, ..OPEN });
     }
 
     /// What was held up arrives.
     pub(crate) fn recover(&self) {
-        self.state.send_replace(State::Open);
+        self.state.send_replace(OPEN);
     }
 
     /// Closes every connection; new ones are served.
@@ -87,7 +99,7 @@ async fn accept(
 }
 
 async fn join(node: TcpStream, target: String, mut state: watch::Receiver<State>) {
-    until(&mut state, &[State::Open, State::OneWay]).await;
+    let _ = state.wait_for(|state| state.requests_pass).await;
     let Ok(redis) = TcpStream::connect(target).await else {
         return;
     };
@@ -95,8 +107,8 @@ async fn join(node: TcpStream, target: String, mut state: watch::Receiver<State>
     let _ = (node.set_nodelay(true), redis.set_nodelay(true));
     let ((from_node, to_node), (from_redis, to_redis)) = (node.into_split(), redis.into_split());
     tokio::select! {
-        () = pass(from_node, to_redis, state.clone(), &[State::Open, State::OneWay]) => {}
-        () = pass(from_redis, to_node, state, &[State::Open]) => {}
+        () = pass(from_node, to_redis, state.clone(), |state| state.requests_pass) => {}
+        () = pass(from_redis, to_node, state, |state| state.replies_pass) => {}
     }
 }
 
@@ -104,19 +116,16 @@ async fn pass(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
     mut state: watch::Receiver<State>,
-    passes: &[State],
+    passes: fn(&State) -> bool,
 ) {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let read = from.read(&mut buffer).await;
-        until(&mut state, passes).await;
+        let delay = state.wait_for(passes).await.map_or(Duration::ZERO, |state| state.delay);
+        tokio::time::sleep(delay).await;
         let Ok(count @ 1..) = read else { return };
         if to.write_all(&buffer[..count]).await.is_err() {
             return;
         }
     }
-}
-
-async fn until(state: &mut watch::Receiver<State>, passes: &[State]) {
-    let _ = state.wait_for(|state| passes.contains(state)).await;
 }

@@ -30,6 +30,7 @@ mod space;
 mod test_redis;
 mod tls_redis;
 mod traffic;
+mod wall_clock;
 pub(crate) mod world;
 
 pub(crate) use calls::CommandCalls;
@@ -63,3 +64,4 @@ pub(crate) use space::{Acquired, LONG, Space, granted};
 pub(crate) use test_redis::TestRedis;
 pub(crate) use tls_redis::TlsRedis;
 pub(crate) use traffic::{Traffic, Turn};
+pub(crate) use wall_clock::WallClock;

@@ -6,6 +6,7 @@ use super::calls::CommandCalls;
 use super::monitor::Monitor;
 use super::redis_server::RedisServer;
 use super::test_redis::TestRedis;
+use super::wall_clock::WallClock;
 
 /// A [`TestRedis`] whose server process nobody shares.
 pub(crate) struct OwnRedis {
@@ -15,8 +16,12 @@ pub(crate) struct OwnRedis {
 
 impl OwnRedis {
     pub(crate) async fn start(options: &[&str]) -> Self {
-        let binary = RedisServer::needed();
-        let server = RedisServer::start(binary, options).await;
+        Self::start_by(options, None).await
+    }
+
+    /// By that clock.
+    pub(crate) async fn start_by(options: &[&str], clock: Option<WallClock>) -> Self {
+        let server = RedisServer::start_by(RedisServer::needed(), options, clock).await;
         Self { redis: TestRedis::at(server.url()).await, server }
     }
 

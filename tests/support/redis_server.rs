@@ -11,6 +11,7 @@ use super::eventually::eventually;
 use super::port::free_port;
 use super::process::Process;
 use super::raw::Raw;
+use super::wall_clock::WallClock;
 
 /// A binary to take instead of the one on PATH.
 const BINARY: &str = "GRACKLE_TEST_REDIS_BINARY";
@@ -21,6 +22,7 @@ const STARTS_WITHIN: Duration = Duration::from_secs(20);
 pub(crate) struct RedisServer {
     binary: PathBuf,
     options: Vec<String>,
+    clock: Option<WallClock>,
     port: u16,
     process: Process,
     folder: TempDir,
@@ -57,13 +59,22 @@ impl RedisServer {
 
     /// Starts `binary`; it keeps nothing on disk unless the options (`--appendonly yes`) say so.
     pub(crate) async fn start(binary: PathBuf, options: &[&str]) -> Self {
+        Self::start_by(binary, options, None).await
+    }
+
+    /// The same, by that clock.
+    pub(crate) async fn start_by(
+        binary: PathBuf,
+        options: &[&str],
+        clock: Option<WallClock>,
+    ) -> Self {
         let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
         let folder = TempDir::with_prefix("grackle-redis-").expect("a temporary folder");
         for _ in 0..10 {
             let port = free_port();
-            let mut process = launch(&binary, &options, port, folder.path());
+            let mut process = launch(&binary, &options, clock.as_ref(), port, folder.path());
             if is_up(&mut process, port).await {
-                return Self { binary, options, port, process, folder };
+                return Self { binary, options, clock, port, process, folder };
             }
         }
         panic!("{} does not start:\n{}", binary.display(), log(folder.path()));
@@ -93,7 +104,8 @@ impl RedisServer {
 
     /// Starts it again, on the same port and folder, after it has ended.
     pub(crate) async fn start_again(&mut self) {
-        self.process = launch(&self.binary, &self.options, self.port, self.folder.path());
+        let (options, clock) = (&self.options, self.clock.as_ref());
+        self.process = launch(&self.binary, options, clock, self.port, self.folder.path());
         let up = is_up(&mut self.process, self.port).await;
         assert!(up, "Redis does not start again:\n{}", log(self.folder.path()));
     }
@@ -108,8 +120,17 @@ fn url(port: u16) -> String {
     format!("redis://127.0.0.1:{port}")
 }
 
-fn launch(binary: &Path, options: &[String], port: u16, folder: &Path) -> Process {
+fn launch(
+    binary: &Path,
+    options: &[String],
+    clock: Option<&WallClock>,
+    port: u16,
+    folder: &Path,
+) -> Process {
     let mut command = Command::new(binary);
+    if let Some(clock) = clock {
+        clock.govern(&mut command);
+    }
     command.args(["--bind", "127.0.0.1", "--port", &port.to_string()]);
     // The folder before the log: Redis 6.2 opens that where it is when it reads of it.
     command.args([OsStr::new("--dir"), folder.as_ref()]);

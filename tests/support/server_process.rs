@@ -10,6 +10,7 @@ use super::eventually::eventually;
 use super::process::Process;
 use super::server_binary;
 use super::test_redis::TestRedis;
+use super::wall_clock::WallClock;
 
 const STARTS_WITHIN: Duration = Duration::from_secs(20);
 const ANNOUNCES: &str = "listening on ";
@@ -29,14 +30,28 @@ impl ServerProcess {
 
     /// The same, reaching Redis at another address, such as that of a link.
     pub(crate) async fn start_at(redis_url: &str, redis: &TestRedis, flags: &[&str]) -> Self {
+        Self::start_by(None, redis_url, redis, flags).await
+    }
+
+    /// The same, by that clock.
+    pub(crate) async fn start_by(
+        clock: Option<&WallClock>,
+        redis_url: &str,
+        redis: &TestRedis,
+        flags: &[&str],
+    ) -> Self {
         let on_redis = ["--redis-url", redis_url, "--key-prefix", redis.prefix()];
-        Self::start_alone(&[&on_redis, flags].concat()).await
+        Self::launched(clock, &[&on_redis, flags].concat()).await
     }
 
     /// With these flags only; its working folder is one of its own.
     pub(crate) async fn start_alone(flags: &[&str]) -> Self {
+        Self::launched(None, flags).await
+    }
+
+    async fn launched(clock: Option<&WallClock>, flags: &[&str]) -> Self {
         let folder = TempDir::with_prefix("grackle-server-").expect("a temporary folder");
-        let mut process = launch(&server_binary::path().await, flags, folder.path());
+        let mut process = launch(&server_binary::path().await, clock, flags, folder.path());
         let url = eventually("the server listens", STARTS_WITHIN, async || {
             let ended = process.status();
             assert!(ended.is_none(), "the server ends: {}", log(folder.path()));
@@ -71,9 +86,12 @@ impl ServerProcess {
     }
 }
 
-fn launch(binary: &Path, flags: &[&str], folder: &Path) -> Process {
+fn launch(binary: &Path, clock: Option<&WallClock>, flags: &[&str], folder: &Path) -> Process {
     let log = std::fs::File::create(log_file(folder)).expect("a log");
     let mut command = Command::new(binary);
+    if let Some(clock) = clock {
+        clock.govern(&mut command);
+    }
     command.args(["--listen", "127.0.0.1:0"]).args(flags);
     command.current_dir(folder).stdout(Stdio::null()).stderr(log);
     Process::start(command, folder)

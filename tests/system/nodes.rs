@@ -198,7 +198,7 @@ async fn a_caller_that_hangs_up_is_passed_over_and_keeps_its_place_for_the_grace
 #[tokio::test]
 async fn a_caller_that_hangs_up_is_forgotten_after_the_grace() {
     let world = World::new(1, 1).await;
-    let server = ServerProcess::start(&world.redis, &["--hang-up-grace-seconds", "1"]).await;
+    let server = ServerProcess::start(&world.redis, &["--hang-up-grace-seconds", "3"]).await;
     let space = &world.space;
     let lease = space.lease().await;
     let call = wait_at(space, &server, &lease).await;

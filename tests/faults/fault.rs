@@ -1,0 +1,236 @@
+//! The faults, and what each does to a fleet.
+
+use std::time::Duration;
+
+use fastrand::Rng;
+use tokio::time::sleep;
+
+use crate::caller::Habits;
+use crate::fleet::Fleet;
+use crate::support::Link;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Nothing,
+    KillRedis,
+    FreezeRedis,
+    SlowRedis,
+    FlushScripts,
+    KillCommands,
+    KillSubscriptions,
+    FullMemory,
+    RedisClock,
+    ClientClocks,
+    Cut,
+    HalfOpen,
+    Delay,
+    LoseReplies,
+    KillServers,
+    FreezeServers,
+    RollServers,
+    HangUps,
+    Drops,
+    Everything,
+}
+
+/// The nodes that may not be heard of for a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Deaf {
+    Nobody,
+    Node(usize),
+    All,
+}
+
+/// What may strike where everything does. Not the clock: it takes from the checks what the others
+/// are checked by.
+const MIXED: [Fault; 13] = [
+    Fault::KillRedis,
+    Fault::FreezeRedis,
+    Fault::SlowRedis,
+    Fault::FlushScripts,
+    Fault::KillCommands,
+    Fault::KillSubscriptions,
+    Fault::FullMemory,
+    Fault::Cut,
+    Fault::HalfOpen,
+    Fault::Delay,
+    Fault::LoseReplies,
+    Fault::KillServers,
+    Fault::RollServers,
+];
+
+impl Fault {
+    /// What the table calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "none",
+            Self::KillRedis => "kill -9 and restart of Redis, append-only file",
+            Self::FreezeRedis => "SIGSTOP/SIGCONT of Redis, up to 4 s",
+            Self::SlowRedis => "slow Redis: DEBUG SLEEP, up to 0.8 s",
+            Self::FlushScripts => "SCRIPT FLUSH",
+            Self::KillCommands => "CLIENT KILL of normal connections",
+            Self::KillSubscriptions => "CLIENT KILL of pub/sub connections",
+            Self::FullMemory => "memory limit reached",
+            Self::RedisClock => "Redis' clock steps by up to 40 s",
+            Self::ClientClocks => "servers' clocks step by up to 40 s",
+            Self::Cut => "TCP cut",
+            Self::HalfOpen => "TCP half-open, either way or both, up to 4 s",
+            Self::Delay => "TCP delayed both ways, up to 40 ms",
+            Self::LoseReplies => "reply lost after the script ran",
+            Self::KillServers => "kill -9 of servers",
+            Self::FreezeServers => "SIGSTOP/SIGCONT of servers, up to 18 s",
+            Self::RollServers => "rolling restart of servers",
+            Self::HangUps => "callers hang up",
+            Self::Drops => "futures dropped at any await point",
+            Self::Everything => "all of these but the clocks, mixed",
+        }
+    }
+
+    pub(crate) fn kills_redis(self) -> bool {
+        matches!(self, Self::KillRedis | Self::Everything)
+    }
+
+    pub(crate) fn steps_redis_clock(self) -> bool {
+        self == Self::RedisClock
+    }
+
+    pub(crate) fn steps_client_clocks(self) -> bool {
+        self == Self::ClientClocks
+    }
+
+    pub(crate) fn habits(self) -> Habits {
+        let drops = match self {
+            Self::HangUps | Self::Drops => 40,
+            Self::Everything => 10,
+            _ => 0,
+        };
+        Habits { drops, steady_clock: !self.steps_redis_clock() }
+    }
+
+    /// The nodes whose callers are all there are, where others can't show the fault.
+    pub(crate) fn nodes(self, all: usize) -> std::ops::Range<usize> {
+        match self {
+            Self::HangUps => Fleet::node_of(0)..all,
+            Self::Drops => 0..Fleet::node_of(0),
+            _ => 0..all,
+        }
+    }
+
+    /// Strikes once; returns when it is over, with those that may not have been heard meanwhile and
+    /// for some seconds more.
+    pub(crate) async fn strike(self, fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
+        let node = rng.usize(..fleet.links.len());
+        let server = rng.usize(..fleet.servers.len());
+        match self {
+            Self::Nothing | Self::HangUps | Self::Drops => {
+                millis(rng, 10..50).await;
+                Deaf::Nobody
+            }
+            Self::KillRedis => {
+                fleet.redis.kill();
+                millis(rng, 0..300).await;
+                fleet.redis.start_again().await;
+                Deaf::All
+            }
+            Self::FreezeRedis => {
+                let long = rng.u8(..8) == 0;
+                fleet.redis.stop();
+                millis(rng, if long { 3_500..4_000 } else { 100..1_000 }).await;
+                fleet.redis.cont();
+                // Longer than a command may take: connections are given up.
+                if long { Deaf::All } else { Deaf::Nobody }
+            }
+            Self::SlowRedis => {
+                let seconds = format!("0.{}", rng.u32(1..=8));
+                let _: String = fleet.redis.run(&["DEBUG", "SLEEP", &seconds]).await;
+                Deaf::Nobody
+            }
+            Self::FlushScripts => {
+                let _: String = fleet.redis.run(&["SCRIPT", "FLUSH"]).await;
+                Deaf::Nobody
+            }
+            Self::KillCommands => {
+                let kill = ["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"];
+                let _: i64 = fleet.redis.run(&kill).await;
+                Deaf::Nobody
+            }
+            Self::KillSubscriptions => {
+                let _: i64 = fleet.redis.run(&["CLIENT", "KILL", "TYPE", "pubsub"]).await;
+                Deaf::All
+            }
+            Self::FullMemory => {
+                let _: () = fleet.redis.run(&["CONFIG", "SET", "maxmemory", "1"]).await;
+                millis(rng, 50..500).await;
+                let _: () = fleet.redis.run(&["CONFIG", "SET", "maxmemory", "0"]).await;
+                Deaf::Nobody
+            }
+            Self::RedisClock => {
+                let clock = fleet.redis_clock.as_ref().expect("it is there");
+                clock.step_to([-20, 0, 20][rng.usize(..3)]);
+                // It takes a second until Redis looks.
+                millis(rng, 1_100..2_000).await;
+                Deaf::All
+            }
+            Self::ClientClocks => {
+                let clock = fleet.servers[server].clock.as_ref().expect("it is there");
+                clock.step_to([-20, 0, 20][rng.usize(..3)]);
+                millis(rng, 1_100..2_000).await;
+                Deaf::Nobody
+            }
+            Self::Cut => {
+                fleet.links[node].cut();
+                Deaf::Node(node)
+            }
+            Self::HalfOpen => {
+                let link = &fleet.links[node];
+                [Link::go_silent, Link::hold_replies, Link::hold_requests][rng.usize(..3)](link);
+                let long = rng.u8(..4) == 0;
+                millis(rng, if long { 3_500..4_000 } else { 50..500 }).await;
+                if rng.bool() {
+                    link.cut();
+                }
+                link.recover();
+                Deaf::Node(node)
+            }
+            Self::Delay => {
+                let link = &fleet.links[node];
+                link.delay(Duration::from_millis(rng.u64(1..=40)));
+                millis(rng, 200..1_000).await;
+                link.recover();
+                Deaf::Nobody
+            }
+            Self::LoseReplies => {
+                let link = &fleet.links[node];
+                link.hold_replies();
+                millis(rng, 1..30).await;
+                link.cut();
+                link.recover();
+                Deaf::Node(node)
+            }
+            Self::KillServers => {
+                fleet.servers[server].process.process().kill();
+                millis(rng, 0..200).await;
+                fleet.replace(server).await;
+                Deaf::Node(Fleet::node_of(server))
+            }
+            Self::FreezeServers => {
+                // Sometimes until its alive mark has ended.
+                let long = rng.u8(..8) == 0;
+                fleet.servers[server].process.process().stop();
+                millis(rng, if long { 16_500..18_000 } else { 100..2_000 }).await;
+                fleet.servers[server].process.process().cont();
+                Deaf::Node(Fleet::node_of(server))
+            }
+            Self::RollServers => {
+                let mut old = fleet.replace(server).await;
+                assert!(old.terminate().await.success(), "{}", old.log());
+                Deaf::Node(Fleet::node_of(server))
+            }
+            Self::Everything => Box::pin(MIXED[rng.usize(..MIXED.len())].strike(fleet, rng)).await,
+        }
+    }
+}
+
+async fn millis(rng: &mut Rng, range: std::ops::Range<u64>) {
+    sleep(Duration::from_millis(rng.u64(range))).await;
+}
