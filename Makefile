@@ -11,10 +11,11 @@ SOAK_STEPS ?= 5000000
 .DEFAULT_GOAL := help
 # cargo uses all cores by itself, and the order of steps is the order of their output.
 .NOTPARALLEL:
-# Operations of `make faults`, in total.
+
+# Operations that `make faults` has callers do, in total.
 FAULTS_OPERATIONS ?= 1200000
-.PHONY: help run redis soak faults test unit-tests doc-tests examples matrix bench check lock fmt clippy doc package \
-	deny advisories format clean
+.PHONY: help run redis soak faults test unit-tests container-tests doc-tests examples matrix bench \
+	check lock fmt clippy doc package deny advisories format clean
 
 # Makes sure of a Redis or Valkey binary and puts its folder on PATH, where the embedded server and
 # the tests look. A folder that is there already stays where it is: moved to the front, /usr/bin
@@ -26,7 +27,7 @@ redis_on_path = server=$$(tools/get-redis.sh) || exit 1; folder=$${server%/*}; \
 faketime = GRACKLE_TEST_FAKETIME=$$(tools/get-faketime.sh); export GRACKLE_TEST_FAKETIME
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## run the server on a Redis of its own; its data is kept in ./grackle-data
 	@$(redis_on_path); exec $(CARGO) run --release -p grackle-server -- $(ARGS)
@@ -48,6 +49,11 @@ faults: ## break what can be broken under many callers, at length, and print a t
 # --all-targets leaves them out.
 doc-tests: ## run the code in the docs
 	@$(redis_on_path); $(CARGO) test --workspace --doc
+
+# --workspace: the features that `unit-tests` builds with, or all would be built again.
+container-tests: ## run some tests with Redis in a container, where a Docker engine answers
+	@$(redis_on_path); GRACKLE_TEST_REDIS=container tools/with-docker.sh $(CARGO) test --workspace \
+		--test system --test scripts -- --include-ignored container:: waiting:: queue::
 
 matrix: ## run the tests of Redis' layouts on each version of Redis, and print a table
 	tools/matrix.sh

@@ -1,41 +1,58 @@
-//! Redis in a container, where the machine has Docker and no Redis binary.
+//! Redis in a container, through Docker.
 
-use testcontainers::core::{IntoContainerPort, WaitFor};
-use testcontainers::runners::SyncRunner;
-use testcontainers::{Container, GenericImage, TestcontainersError};
+use std::sync::LazyLock;
 
+use testcontainers::clients::Cli;
+use testcontainers::core::WaitFor;
+use testcontainers::{Container, GenericImage, RunnableImage};
+
+use super::docker::docker;
 use super::reaper::Reaper;
+use super::redis_image::RedisImage;
 
-const IMAGE: &str = "redis";
-const TAG: &str = "7-alpine";
 const PORT: u16 = 6379;
+/// Callers come from outside the container; nothing is kept on disk.
+const OPTIONS: [&str; 6] = ["--protected-mode", "no", "--save", "", "--appendonly", "no"];
+
+static DOCKER: LazyLock<Cli> = LazyLock::new(Cli::default);
 
 /// A container that is removed when this process ends.
 pub(crate) struct RedisContainer {
+    name: String,
     url: String,
     _reaper: Reaper,
-    _container: Container<GenericImage>,
+    _container: Container<'static, GenericImage>,
 }
 
 impl RedisContainer {
-    /// Starts it, fetching the image when it is not there yet.
-    pub(crate) async fn start() -> Result<Self, TestcontainersError> {
-        // It has a runtime of its own, which must not start inside another.
-        tokio::task::spawn_blocking(Self::start_blocking).await.expect("no panic")
+    /// Starts it; the error says what Docker has against it.
+    pub(crate) async fn start() -> Result<Self, String> {
+        docker(&["version"])?;
+        let image = RedisImage::get().await?;
+        let why = format!("no container starts: `docker run --rm {image}` may tell why");
+        // It panics, and keeps what Docker said to itself.
+        tokio::task::spawn_blocking(move || Self::of(&image)).await.map_err(|_| why)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    fn start_blocking() -> Result<Self, TestcontainersError> {
-        let container = GenericImage::new(IMAGE, TAG)
-            .with_exposed_port(PORT.tcp())
-            .with_wait_for(WaitFor::message_on_stdout("Ready to accept connections"))
-            .start()?;
-        let (host, port) = (container.get_host()?, container.get_host_port_ipv4(PORT)?);
-        let reaper = Reaper::of_container(container.id());
-        let url = format!("redis://{host}:{port}");
-        Ok(Self { url, _reaper: reaper, _container: container })
+    fn of(image: &RedisImage) -> Self {
+        let name = format!("grackle-test-{}", nanoid::nanoid!(16, &nanoid::alphabet::SAFE[2..]));
+        // First: this process may be killed while the container starts.
+        let reaper = Reaper::of_container(&name);
+        let ready = WaitFor::message_on_stdout("Ready to accept connections");
+        let image = GenericImage::new(image.name(), image.tag()).with_wait_for(ready);
+        let options = OPTIONS.map(str::to_owned).to_vec();
+        let image = image.with_exposed_port(PORT);
+        let image = RunnableImage::from((image, options)).with_container_name(&name);
+        let container = DOCKER.run(image);
+        let url = format!("redis://127.0.0.1:{}", container.get_host_port_ipv4(PORT));
+        Self { name, url, _reaper: reaper, _container: container }
     }
 }

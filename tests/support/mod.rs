@@ -9,6 +9,7 @@ mod certificates;
 mod clock;
 mod cluster;
 mod container;
+mod docker;
 mod eventually;
 mod http;
 mod leftovers;
@@ -19,6 +20,7 @@ mod port;
 mod process;
 mod raw;
 mod reaper;
+mod redis_image;
 mod redis_server;
 mod replication;
 mod sentinels;
@@ -36,6 +38,8 @@ pub(crate) mod world;
 pub(crate) use calls::CommandCalls;
 pub(crate) use clock::Clock;
 pub(crate) use cluster::Cluster;
+pub(crate) use container::RedisContainer;
+pub(crate) use docker::docker;
 /// What a Redis user must be allowed, beside the keys and channels under its prefix.
 pub(crate) const RIGHTS: [&str; 9] = [
     "+@connection",

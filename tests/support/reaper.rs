@@ -15,9 +15,9 @@ impl Reaper {
         Self::start(r#"kill -9 "$1"; rm -rf "$2""#, &[pid.to_string().as_ref(), folder.as_ref()])
     }
 
-    /// Removes the container `id`.
-    pub(crate) fn of_container(id: &str) -> Self {
-        Self::start(r#"docker rm -f "$1""#, &[id.as_ref()])
+    /// Removes the container of that name, and its volumes.
+    pub(crate) fn of_container(name: &str) -> Self {
+        Self::start(r#"docker rm -f -v "$1""#, &[name.as_ref()])
     }
 
     fn start(clean_up: &str, arguments: &[&std::ffi::OsStr]) -> Self {

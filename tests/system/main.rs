@@ -3,6 +3,7 @@
 
 mod access;
 mod cancellation;
+mod container;
 mod cost;
 mod fixture;
 mod nodes;

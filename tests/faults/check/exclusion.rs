@@ -24,7 +24,11 @@ pub(super) fn by_time(holds: &[Hold]) -> Findings {
             }
             held.push(hold);
             let sum: i64 = held.iter().map(|hold| hold.weight).sum();
-            findings.check(sum <= permits, || format!("{sum} of {permits} held: {held:?}"));
+            findings.check(sum <= permits, || {
+                let by = |hold: &&Hold| format!("{} ({}, {})", hold.lease, hold.weight, hold.token);
+                let by: Vec<String> = held.iter().map(by).collect();
+                format!("{sum} of {permits} held: {}", by.join(", "))
+            });
         }
     }
     findings
