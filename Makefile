@@ -7,13 +7,12 @@ CARGO ?= cargo
 ARGS ?=
 # Steps that `make soak` plays.
 SOAK_STEPS ?= 5000000
+# Operations that `make faults` has callers do, in total.
+FAULTS_OPERATIONS ?= 1200000
 
 .DEFAULT_GOAL := help
 # cargo uses all cores by itself, and the order of steps is the order of their output.
 .NOTPARALLEL:
-
-# Operations that `make faults` has callers do, in total.
-FAULTS_OPERATIONS ?= 1200000
 .PHONY: help run redis soak faults test unit-tests container-tests doc-tests examples matrix bench \
 	check lock fmt clippy doc package deny advisories format clean
 

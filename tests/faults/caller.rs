@@ -75,7 +75,7 @@ impl Caller {
         let semaphore = self.rng.usize(..PERMITS.len());
         let weight = self.rng.i64(1..=PERMITS[semaphore]);
         let timeout = Duration::from_secs(TIMEOUTS[self.rng.usize(..TIMEOUTS.len())]);
-        match self.rng.u16(..300) {
+        match self.rng.u16(..1_500) {
             0 => self.die(semaphore, weight, timeout).await,
             _ => self.take(semaphore, weight, timeout).await,
         }
@@ -129,7 +129,7 @@ impl Caller {
         let wanted = self.rng.i64(1..=PERMITS[semaphore]);
         self.note_hold(semaphore, held, token, Some(Instant::now()));
         // Seldom: whoever waits with something in his hands holds up everybody.
-        let timeout = Duration::from_secs(u64::from(self.rng.u8(..20) == 0));
+        let timeout = Duration::from_secs(u64::from(self.rng.u8(..200) == 0));
         let end = self.acquire(semaphore, wanted, timeout, true).await;
         let asked = self.history.acquires.last().map(|acquire| (acquire.begun, acquire.ended));
         match end {
