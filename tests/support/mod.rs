@@ -9,6 +9,7 @@ mod certificates;
 mod clock;
 mod cluster;
 mod container;
+mod disk;
 mod docker;
 mod eventually;
 mod http;
@@ -54,6 +55,7 @@ pub(crate) const RIGHTS: [&str; 9] = [
     "+time",
 ];
 
+pub(crate) use disk::Disk;
 pub(crate) use eventually::eventually;
 pub(crate) use http::{Http, is_acquired};
 pub(crate) use link::Link;

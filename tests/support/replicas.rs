@@ -1,8 +1,9 @@
 //! A master and its replicas, with nobody who watches them.
 
-use grackle_client::{Client, Config, ReplicaAcks};
 use std::ops::Deref;
 use std::time::Duration;
+
+use grackle_client::{Client, ReplicaAcks};
 
 use super::link::Link;
 use super::own_redis::OwnRedis;
@@ -32,20 +33,18 @@ impl Replicas {
             replicas.push((RedisServer::start(RedisServer::needed(), &options).await, link));
         }
         replication::follow(master.raw(), count).await;
+        // One that follows is sent nothing until it has said so, which takes up to a second.
+        let _: String = master.run(&["SET", "none", "0"]).await;
+        let _: i64 = master.run(&["DEL", "none"]).await;
+        replication::catch_up(master.raw(), count).await;
         Self { master, replicas }
     }
 
-    /// The configuration of a client whose grants wait for so many replicas.
-    pub(crate) fn waiting_for(&self, replicas: u32, within: Duration) -> Config {
+    /// A client whose grants wait for so many replicas.
+    pub(crate) async fn client_waiting_for(&self, replicas: u32, within: Duration) -> Client {
         let mut config = self.config();
         config.replica_acks = Some(ReplicaAcks::new(replicas, within));
-        config
-    }
-
-    /// A client of that configuration.
-    pub(crate) async fn client_waiting_for(&self, replicas: u32, within: Duration) -> Client {
-        let client = Client::connect_with(self.waiting_for(replicas, within)).await;
-        client.expect("Redis is there")
+        Client::connect_with(config).await.expect("Redis is there")
     }
 
     /// SIGSTOP: it follows no more, and its connection stays open.
@@ -63,9 +62,13 @@ impl Replicas {
         self.replicas[replica].1.go_silent();
     }
 
-    /// Kills the master and has the replica take its place; its connection.
-    pub(crate) async fn promote(&mut self, replica: usize) -> Raw {
+    /// SIGKILL.
+    pub(crate) fn kill_master(&mut self) {
         self.master.kill();
+    }
+
+    /// Has the replica take the place of a master that was killed; its connection.
+    pub(crate) async fn promote(&self, replica: usize) -> Raw {
         let (server, _) = &self.replicas[replica];
         let raw = server.raw();
         let _: String = raw.run(&["REPLICAOF", "NO", "ONE"]).await;

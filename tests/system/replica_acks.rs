@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::{LONG, Replicas, Space, eventually};
+use crate::support::{Http, LONG, Replicas, ServerProcess, Space, eventually, is_acquired};
 use grackle_client::types::{AcquireOutcome, AcquireSemaphoreResponse};
 use tokio::task::JoinSet;
 
@@ -131,6 +131,20 @@ async fn grants_at_the_same_time_share_their_waits() {
     eprintln!("{waits} WAITs for {count} grants");
     let clients = redis.master().connected_clients().await;
     assert_eq!(clients, 3, "the replica, the commands, the WAITs");
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn a_server_says_it_in_the_answer_where_it_was_told_to_wait() {
+    let redis = Replicas::start(1).await;
+    let space = Space::create(redis.client().await, 9).await;
+    for (flags, acked) in [(vec!["--ack-replicas", "1"], Some(1)), (vec![], None)] {
+        let server = ServerProcess::start(&redis, &flags).await;
+        let answer = Http::to(server.url()).acquire(&space.lease().await, 1).await;
+        assert!(is_acquired(&answer), "{answer:?}");
+        let (_, answer) = answer.unwrap();
+        assert_eq!(answer.get("acked_replicas").map(|acked| acked.as_i64().unwrap()), acked);
+    }
     redis.assert_nothing_left(&space.client).await;
 }
 
