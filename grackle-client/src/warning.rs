@@ -64,23 +64,26 @@ impl fmt::Display for Matter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Replica { of, read_only: true } => {
-                write!(f, "is a replica of {of} and can't be written: give the master's address")
+                write!(
+                    f,
+                    "is a replica of {of} and can't be written; give the address of its master"
+                )
             }
             Self::Replica { of, read_only: false } => write!(
                 f,
-                "is a replica of {of} and loses all that is written to it when it follows anew: \
-                 give the master's address"
+                "is a replica of {of}, whose data replaces all that is written here when it follows \
+                 anew; give the address of its master"
             ),
             Self::Evicts { maxmemory, policy } => write!(
                 f,
                 "evicts keys when it holds {maxmemory} bytes (maxmemory-policy {policy}), and with \
-                 them holds that their owners believe in: set maxmemory-policy noeviction"
+                 them holds that their owners believe in; set maxmemory-policy noeviction"
             ),
             Self::NotAppendOnly { save_points } => not_append_only(f, save_points.as_deref()),
             Self::NeverSynced => write!(
                 f,
-                "never syncs its append-only file (appendfsync no): a crash of the machine loses \
-                 what the system had not written yet, half a minute or so: set appendfsync everysec"
+                "never syncs its append-only file (appendfsync no), so a crash of the machine loses \
+                 what the system had not written yet, half a minute or so; set appendfsync everysec"
             ),
         }
     }
@@ -88,16 +91,16 @@ impl fmt::Display for Matter {
 
 fn not_append_only(f: &mut fmt::Formatter<'_>, save_points: Option<&str>) -> fmt::Result {
     match save_points {
-        Some("") => write!(f, "keeps nothing on disk: a restart forgets every hold and lease")?,
+        Some("") => write!(f, "keeps nothing on disk, so a restart forgets every hold and lease")?,
         Some(points) => write!(
             f,
-            "keeps snapshots only (save {points}): a crash forgets every hold since the last one"
+            "keeps snapshots only (save {points}), so a crash forgets every hold since the last one"
         )?,
         None => write!(
             f,
-            "has no append-only file: a crash forgets every hold since the last snapshot, and all \
-             of them if it makes none (this user may not read that)"
+            "has no append-only file, so a crash forgets every hold since the last snapshot, or all \
+             of them if it makes none (this user may not read whether it does)"
         )?,
     }
-    write!(f, ": set appendonly yes")
+    write!(f, "; set appendonly yes")
 }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::support::{Disk, LONG, OwnRedis, Replicas, Space, TestRedis, eventually};
+use crate::support::{Disk, LONG, OwnRedis, Replicas, Space, TestRedis, eventually, granted};
 use grackle_client::types::{
     AcquireOutcome, AcquireSemaphoreResponse, ListSemaphoreHoldersRequest,
 };
@@ -255,4 +255,21 @@ async fn a_clock_that_steps_back_makes_leases_longer_by_the_step_and_tokens_rise
     clock.advance(Duration::from_secs(1)).await;
     assert_eq!(space.state().await.active_holds, 1, "and no longer than that");
     redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn no_step_of_the_clock_ends_a_wait() {
+    for step in [-3_600_000_000, 3_600_000_000] {
+        let redis = TestRedis::shared().await;
+        let space = Space::create(redis.client_on_test_clock().await, 1).await;
+        let (clock, begin) = (redis.clock(Space::NAMESPACE), 1_800_000_000_000_000);
+        clock.set(begin).await;
+        let (holder, next) = (space.lease_for(86_400).await, space.lease_for(86_400).await);
+        let before = take(&space, &holder).await;
+        let waiter = space.wait(&next, 1).await;
+        clock.set(begin + step).await;
+        space.release(&holder).await;
+        assert!(granted(waiter).await > before, "by {step} µs");
+        redis.assert_nothing_left(&space.client).await;
+    }
 }

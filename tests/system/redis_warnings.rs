@@ -39,7 +39,7 @@ async fn each_matter_is_found() {
     let full = ["--maxmemory", "100000000", "--maxmemory-policy"];
     for (options, found) in [
         (vec![], vec![not_append_only("")]),
-        (vec!["--save", "3600 1 300 100"], vec![not_append_only("3600 1 300 100")]),
+        (vec!["--save", "3600", "1"], vec![not_append_only("3600 1")]),
         ([&SAFE[..], &["--appendfsync", "no"]].concat(), vec![Matter::NeverSynced]),
         ([&SAFE[..], &full, &["allkeys-lru"]].concat(), vec![evicts]),
         ([&SAFE[..], &full, &["volatile-lru"]].concat(), vec![]),
