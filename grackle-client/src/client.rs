@@ -70,25 +70,29 @@ impl Client {
         let node = Node::start(&config)?;
         let client = Self { node, limits: Arc::new(config.limits) };
         client.ping().await?;
-        client.look_at_redis().await?;
+        // Before a script is tried: on a replica each is, in vain, until the time is over.
+        let warnings = client.warnings_of_usable().await?;
         client.node.scripts.check().await?;
         if config.replica_acks.is_some() {
             client.node.scripts.check_wait().await?;
         }
+        warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
         Ok(client)
     }
 
-    async fn look_at_redis(&self) -> Result<(), Error> {
+    /// The warnings, unless one of them is that nothing can be done here. None of a Redis that
+    /// can't be looked at: whether it can be used is seen by what comes next.
+    async fn warnings_of_usable(&self) -> Result<Vec<RedisWarning>, Error> {
         let looked = self.redis_warnings().await;
-        let warnings = looked.inspect_err(|error| tracing::debug!(%error, "no look at Redis"));
-        for warning in warnings.unwrap_or_default() {
-            if warning.is_fatal() && self.node.has_one_server() {
-                let reason = warning.to_string();
-                return Err(Error::Unavailable { reason, source: Some(Box::new(warning)) });
-            }
-            tracing::warn!("{warning}");
+        let looked = looked.inspect_err(|error| tracing::debug!(%error, "no look at Redis"));
+        let warnings = looked.unwrap_or_default();
+        match warnings.iter().find(|warning| warning.is_fatal() && self.node.has_one_server()) {
+            Some(fatal) => Err(Error::Unavailable {
+                reason: fatal.to_string(),
+                source: Some(Box::new(fatal.clone())),
+            }),
+            None => Ok(warnings),
         }
-        Ok(())
     }
 
     /// Asks Redis once whether it is there.
@@ -110,6 +114,10 @@ impl Client {
     /// # Errors
     ///
     /// [`Error::Unavailable`]: no server answers; it is not tried again.
+    ///
+    /// # Cancel safety
+    ///
+    /// It only reads.
     pub async fn redis_warnings(&self) -> Result<Vec<RedisWarning>, Error> {
         self.node.redis_warnings().await
     }
@@ -363,8 +371,8 @@ impl Client {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the queue; a grant that crossed with the drop is undone, and the
-    /// hold goes back to what it was. The work is done by a task of the runtime on which the client
+    /// Dropping the future leaves the queue; a grant that crossed with the drop, or waits for
+    /// replicas, is undone, and the hold goes back to what it was. The work is done by a task of the runtime on which the client
     /// was connected: where that has ended, the lease's end does it. (With
     /// [`OnDrop::SetAside`](crate::OnDrop::SetAside) the place is kept for a time instead.)
     pub async fn acquire_semaphore(

@@ -77,11 +77,11 @@ impl ReplicaAcks {
 
     fn validate(&self) -> Result<(), Error> {
         if self.replicas == 0 {
-            return Err(invalid("ack_replicas", "at least 1, or no replica_acks at all"));
+            return Err(invalid("replica_acks", "replicas: at least 1, or none of it at all"));
         }
         let bounds = Duration::from_millis(1)..=Duration::from_secs(60);
         if !bounds.contains(&self.within) {
-            return Err(invalid("ack_within", "1 ms to 60 s"));
+            return Err(invalid("replica_acks", "within: 1 ms to 60 s"));
         }
         Ok(())
     }

@@ -90,7 +90,13 @@ impl Witness {
             return Ok(());
         }
         match self.wait(connection).await {
-            Ok(acked) => self.note(acked),
+            Ok(acked) => {
+                self.note(acked);
+                if !self.open.is_empty() {
+                    // Replicas are missing or slow: another round is no hurry.
+                    sleep(PAUSE).await;
+                }
+            }
             Err(error) if breaks_connection(&error) => return Err(error),
             Err(error) => {
                 tracing::warn!(%error, "WAIT is refused: no replica is known to have the grants");
