@@ -7,7 +7,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use grackle_client::types::AcquireOutcome;
-use grackle_client::{Client, ErrorKind};
+use grackle_client::{Client, ErrorKind, ReplicaAcks};
 use support::{
     Acquired, Cluster, Raw, Sentinels, Space, TestRedis, TlsRedis, Traffic, Turn, eventually,
     granted,
@@ -78,6 +78,13 @@ async fn a_dropped_call_leaves_the_queue(here: &Space, there: &Space) {
     granted(behind).await;
     here.release(&holder).await;
     here.release(&next).await;
+}
+
+/// With a client whose grants wait for so many replicas.
+async fn acked(redis: &TestRedis, replicas: u32, namespace: &str) -> Space {
+    let mut config = redis.config();
+    config.replica_acks = Some(ReplicaAcks::new(replicas, Duration::from_secs(2)));
+    Space::create_as(Client::connect_with(config).await.unwrap(), namespace, 2).await
 }
 
 /// Subscriptions end, and the waits go on.
@@ -268,6 +275,26 @@ mod sentinel {
         redis.assert_nothing_left(&here.client).await;
     }
 
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_grant_that_both_replicas_acked_survives_the_failover() {
+        let mut sentinels = Sentinels::start().await;
+        let redis = sentinels.redis().await;
+        let space = acked(&redis, 2, Space::NAMESPACE).await;
+        let lease = space.lease().await;
+        let answer = space.acquire(&lease, 1, 0).await.unwrap();
+        assert_eq!((answer.outcome, answer.acked_replicas), (AcquireOutcome::Acquired, Some(2)));
+        sentinels.first_master().process().kill();
+        sentinels.next_master().await;
+        assert_eq!(space.state().await.active_holds, 1);
+        // The one that is left follows the new master: grants go on being counted.
+        let lease = space.lease().await;
+        eventually("the new master has a replica", REPLACED_WITHIN, async || {
+            let answer = space.acquire(&lease, 1, 0).await.ok()?;
+            (answer.acked_replicas == Some(1)).then_some(())
+        })
+        .await;
+    }
+
     #[tokio::test]
     async fn one_silent_sentinel_and_one_dead_one_do_not_keep_a_client_away() {
         let sentinels = Sentinels::start().await;
@@ -290,6 +317,25 @@ mod cluster {
         let redis = cluster.redis().await;
         core_suite(&redis).await;
         dropped_subscriptions_are_made_again(&redis, &cluster.masters().await).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_grant_is_acked_by_the_replica_of_the_namespaces_master() {
+        let cluster = Cluster::start().await;
+        let redis = cluster.redis().await;
+        for master in 0..3 {
+            let namespace = &on_node(&cluster, master).await[0];
+            let space = acked(&redis, 1, namespace).await;
+            let (holder, next) = (space.lease().await, space.lease().await);
+            let answer = space.acquire(&holder, 2, 0).await.unwrap();
+            assert_eq!(answer.acked_replicas, Some(1));
+            let waiter = space.wait(&next, 1).await;
+            space.release(&holder).await;
+            assert_eq!(waiter.await.unwrap().unwrap().acked_replicas, Some(1));
+            let replica = &cluster.node(master + 3).raw;
+            let waits = |info: String| info.contains("cmdstat_wait:");
+            assert!(!waits(replica.run(&["INFO", "commandstats"]).await), "asked of the master");
+        }
     }
 
     #[tokio::test(flavor = "multi_thread")]

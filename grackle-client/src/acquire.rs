@@ -20,7 +20,9 @@ pub(crate) async fn run(
 ) -> Result<AcquireSemaphoreResponse, Error> {
     let mut pending = Pending::new(node, request);
     let reply = pending.wait(request).await?;
-    Ok(response(reply, request.timeout_seconds > 0))
+    let acked = pending.acked(&reply).await;
+    let response = response(reply, request.timeout_seconds > 0);
+    Ok(AcquireSemaphoreResponse { acked_replicas: acked, ..response })
 }
 
 /// An acquire whose answer is not known yet. Dropped like that, it is taken back.
@@ -75,6 +77,19 @@ impl<'a> Pending<'a> {
                 }
             }
         }
+    }
+
+    /// How many replicas have what was granted, where that is asked for. Until it is answered the
+    /// caller does not know of the grant: dropped meanwhile, the call is taken back.
+    async fn acked(&mut self, reply: &AcquireReply) -> Option<i64> {
+        let acks = self.node.acks.as_ref()?;
+        if reply.outcome != Outcome::Acquired {
+            return None;
+        }
+        self.ended = false;
+        let acked = acks.count(self.node, self.namespace, &self.call).await;
+        self.ended = true;
+        Some(acked)
     }
 
     /// What Redis decided ends the call; where it could not be asked, the outcome is not known.
@@ -174,5 +189,6 @@ fn response(reply: AcquireReply, waited: bool) -> AcquireSemaphoreResponse {
         _ => AcquireOutcome::TimedOut,
     };
     let semaphore = reply.semaphore.unwrap_or_default();
-    AcquireSemaphoreResponse { semaphore, outcome, fencing_token: reply.fencing_token }
+    let fencing_token = reply.fencing_token;
+    AcquireSemaphoreResponse { semaphore, outcome, fencing_token, ..Default::default() }
 }

@@ -20,11 +20,13 @@ use crate::types::{
     SemaphoreResponse, UpdateNamespaceRequest, UpdateSemaphoreRequest,
 };
 use crate::validate;
+use crate::warning::RedisWarning;
 
 /// A connection to the semaphores of one Redis; cheap to clone, made to be shared.
 ///
 /// All clones share two connections to Redis (to each server of a cluster), one for commands and,
-/// once a call has had to wait, one for wake-ups, however many calls wait.
+/// once a call has had to wait, one for wake-ups, however many calls wait; a third where grants wait
+/// for replicas.
 ///
 /// # Errors
 ///
@@ -56,16 +58,41 @@ impl Client {
 
     /// Connects, asks Redis once whether it is there, and sees that the user may do what is needed.
     ///
+    /// Each of the [`redis_warnings`](Self::redis_warnings) is logged once.
+    ///
     /// # Errors
     ///
     /// - [`Error::InvalidField`]: a setting is wrong; it is named.
-    /// - [`Error::Unavailable`]: no Redis answers at that address, or it refuses the user.
+    /// - [`Error::Unavailable`]: no Redis answers at that address, it refuses the user, or it is a
+    ///   replica.
     pub async fn connect_with(config: Config) -> Result<Self, Error> {
         config.validate()?;
-        let client = Self { node: Node::start(&config)?, limits: Arc::new(config.limits) };
+        let node = Node::start(&config)?;
+        let client = Self { node, limits: Arc::new(config.limits) };
         client.ping().await?;
+        // Before a script is tried: on a replica each is, in vain, until the time is over.
+        let warnings = client.warnings_of_usable().await?;
         client.node.scripts.check().await?;
+        if config.replica_acks.is_some() {
+            client.node.scripts.check_wait().await?;
+        }
+        warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
         Ok(client)
+    }
+
+    /// The warnings, unless one of them is that nothing can be done here. None of a Redis that
+    /// can't be looked at: whether it can be used is seen by what comes next.
+    async fn warnings_of_usable(&self) -> Result<Vec<RedisWarning>, Error> {
+        let looked = self.redis_warnings().await;
+        let looked = looked.inspect_err(|error| tracing::debug!(%error, "no look at Redis"));
+        let warnings = looked.unwrap_or_default();
+        match warnings.iter().find(|warning| warning.is_fatal() && self.node.has_one_server()) {
+            Some(fatal) => Err(Error::Unavailable {
+                reason: fatal.to_string(),
+                source: Some(Box::new(fatal.clone())),
+            }),
+            None => Ok(warnings),
+        }
     }
 
     /// Asks Redis once whether it is there.
@@ -75,6 +102,24 @@ impl Client {
     /// [`Error::Unavailable`]: it is not.
     pub async fn ping(&self) -> Result<(), Error> {
         self.node.scripts.ping().await
+    }
+
+    /// Looks at how Redis keeps what it is told: whether it may evict keys, has no append-only file
+    /// or never syncs it, or is a replica. None where all is well.
+    ///
+    /// Looks anew each time, by five short commands to each server: all masters of a cluster that
+    /// are known so far, else the one. What needs a right that the user lacks (CONFIG GET, for the
+    /// save points and `appendfsync`) is left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`]: no server answers; it is not tried again.
+    ///
+    /// # Cancel safety
+    ///
+    /// It only reads.
+    pub async fn redis_warnings(&self) -> Result<Vec<RedisWarning>, Error> {
+        self.node.redis_warnings().await
     }
 
     /// Sets the waiters of this client aside and ends their calls with [`Error::Unavailable`]; from
@@ -309,6 +354,10 @@ impl Client {
     /// weight and metadata stand, also when that call gives up, and one grant answers all (64 at
     /// most).
     ///
+    /// With [`Config::replica_acks`] a grant waits, on top of that, until so many replicas have it or
+    /// their time is over, and [`acked_replicas`](AcquireSemaphoreResponse::acked_replicas) says how
+    /// many are known to. Fewer than asked for is no error.
+    ///
     /// Not getting the permits is no error: see [`AcquireOutcome`](crate::types::AcquireOutcome).
     ///
     /// # Errors
@@ -322,8 +371,8 @@ impl Client {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the queue; a grant that crossed with the drop is undone, and the
-    /// hold goes back to what it was. The work is done by a task of the runtime on which the client
+    /// Dropping the future leaves the queue; a grant that crossed with the drop, or waits for
+    /// replicas, is undone, and the hold goes back to what it was. The work is done by a task of the runtime on which the client
     /// was connected: where that has ended, the lease's end does it. (With
     /// [`OnDrop::SetAside`](crate::OnDrop::SetAside) the place is kept for a time instead.)
     pub async fn acquire_semaphore(

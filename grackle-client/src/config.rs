@@ -30,6 +30,9 @@ pub struct Config {
     pub retry_for: Duration,
     /// What becomes of a waiter whose future is dropped. Default [`OnDrop::Leave`].
     pub on_drop: OnDrop,
+    /// Whether a grant is answered only when replicas have it, or a time is over. Default none: it
+    /// is answered at once.
+    pub replica_acks: Option<ReplicaAcks>,
     /// The limits an operator sets.
     pub limits: Limits,
     #[doc(hidden)]
@@ -46,6 +49,42 @@ pub enum OnDrop {
     /// It is passed over but keeps its place for that long, in case the same lease asks again;
     /// what a server does with callers that hang up.
     SetAside(Duration),
+}
+
+/// Has an acquire, once granted, wait for replicas to have the hold, and say how many did:
+/// [`acked_replicas`](crate::types::AcquireSemaphoreResponse::acked_replicas).
+///
+/// A hold that every replica has survives a failover. With some of them it survives where one of
+/// those takes over: Sentinel and Cluster prefer the replica that is furthest along. The user needs
+/// the right `+wait`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReplicaAcks {
+    /// How many, at least 1. Fewer that follow the master make each grant take the whole time.
+    pub replicas: u32,
+    /// How long a granted call waits for them on top of its own timeout, 1 ms to 60 s; then it is
+    /// answered with what is known by then. Redis ends a vain WAIT a tenth of a second late: under
+    /// 300 ms, grants that come in quick succession may know of fewer replicas than have them.
+    pub within: Duration,
+}
+
+impl ReplicaAcks {
+    /// So many replicas, within that time.
+    #[must_use]
+    pub fn new(replicas: u32, within: Duration) -> Self {
+        Self { replicas, within }
+    }
+
+    fn validate(&self) -> Result<(), Error> {
+        if self.replicas == 0 {
+            return Err(invalid("replica_acks", "replicas: at least 1, or none of it at all"));
+        }
+        let bounds = Duration::from_millis(1)..=Duration::from_secs(60);
+        if !bounds.contains(&self.within) {
+            return Err(invalid("replica_acks", "within: 1 ms to 60 s"));
+        }
+        Ok(())
+    }
 }
 
 /// The most that there may be of everything; beyond: [`Error::ResourceExhausted`] or
@@ -100,6 +139,7 @@ impl Config {
             command_timeout: Duration::from_secs(3),
             retry_for: Duration::from_secs(10),
             on_drop: OnDrop::default(),
+            replica_acks: None,
             limits: Limits::default(),
             test_clock: false,
         }
@@ -122,6 +162,7 @@ impl Config {
                 return Err(invalid(field, "more than zero"));
             }
         }
+        self.replica_acks.as_ref().map_or(Ok(()), ReplicaAcks::validate)?;
         self.limits.validate()
     }
 }

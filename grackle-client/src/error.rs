@@ -140,6 +140,10 @@ impl Error {
             ("TOOHEAVY", _) => Self::WeightExceedsPermits,
             ("HELD", _) => Self::PermitsBelowActiveHolds,
             ("LIMIT", limit) => Self::ResourceExhausted { limit: limit.to_owned() },
+            ("NOREPLICAS", _) => Self::unavailable(
+                "Redis takes no writes while fewer replicas follow it than its \
+                 min-replicas-to-write says; ask again when they are back",
+            ),
             ("OOM", _) => Self::ResourceExhausted { limit: "Redis' maxmemory".to_owned() },
             _ => return None,
         })

@@ -53,6 +53,11 @@ struct Link {
 }
 
 impl Patience {
+    /// The same, with that much longer for an answer.
+    pub(crate) fn and(self, longer: Duration) -> Self {
+        Self { command: self.command + longer, ..self }
+    }
+
     pub(crate) fn of(config: &Config) -> Self {
         Self { connect: config.connect_timeout, command: config.command_timeout }
     }

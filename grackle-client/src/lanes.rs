@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use deadpool_redis::redis::aio::MultiplexedConnection;
 use deadpool_redis::redis::{self, ErrorKind, RedisError, ServerErrorKind};
+use futures_util::future::join_all;
 use tokio::sync::mpsc;
 
 use crate::config::Config;
@@ -15,6 +16,8 @@ use crate::lane::{Lane, Patience};
 use crate::servers::{Address, Servers};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
+/// Where a server is only looked at.
+const SOON: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 pub(crate) struct Lanes {
@@ -90,6 +93,54 @@ impl Lanes {
         }
     }
 
+    /// Asks all servers that are known, once and at once; those that don't answer soon are left out,
+    /// unless that is all of them.
+    pub(crate) async fn each<T, F>(
+        &self,
+        attempt: impl Fn(MultiplexedConnection) -> F,
+    ) -> Result<Vec<(Address, T)>, Error>
+    where
+        F: Future<Output = Result<T, RedisError>>,
+    {
+        let asked = self.servers.addresses().into_iter().map(|address| async {
+            match tokio::time::timeout(SOON, self.on_lane(&address, &attempt)).await {
+                Ok(answer) => answer.map(|answer| (address, answer)).map_err(Error::from_redis),
+                Err(_) => Err(Error::unavailable(format!("no answer from Redis within {SOON:?}"))),
+            }
+        });
+        let (answers, failed): (Vec<_>, Vec<_>) =
+            join_all(asked).await.into_iter().partition(Result::is_ok);
+        match failed.into_iter().find_map(Result::err) {
+            Some(error) if answers.is_empty() => Err(error),
+            _ => Ok(answers.into_iter().flatten().collect()),
+        }
+    }
+
+    /// Connects anew with the next command: the address may lead to another server by now.
+    pub(crate) async fn renew(&self, address: &Address) {
+        let lane = self.lane(address);
+        if let Ok((_, number)) = lane.connection().await {
+            lane.retire(number);
+        }
+    }
+
+    async fn on_lane<T, F>(
+        &self,
+        address: &Address,
+        attempt: &impl Fn(MultiplexedConnection) -> F,
+    ) -> Result<T, RedisError>
+    where
+        F: Future<Output = Result<T, RedisError>>,
+    {
+        let lane = self.lane(address);
+        let (connection, number) = lane.connection().await?;
+        attempt(connection).await.inspect_err(|error| {
+            if breaks_connection(error) {
+                lane.retire(number);
+            }
+        })
+    }
+
     async fn once<T, F>(
         &self,
         address: &Address,
@@ -158,7 +209,7 @@ impl Lanes {
     }
 }
 
-fn breaks_connection(error: &RedisError) -> bool {
+pub(crate) fn breaks_connection(error: &RedisError) -> bool {
     error.is_io_error()
         || error.is_timeout()
         || error.is_connection_dropped()

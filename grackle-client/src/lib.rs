@@ -5,14 +5,17 @@
 //!
 //! How it works, in reading order: `client` checks a request, `acquire` is the wait of one call,
 //! `node` what the calls of one client share; `waits` maps those that wait, `wakeup` hears their
-//! answers, `patrol` sweeps what expires, `tidy` what nobody waits for. `scripts` runs the Lua files over
-//! the `lanes`, one a server; `servers` knows which has what.
+//! answers, `patrol` sweeps what expires, `tidy` what nobody waits for; `acks` has a grant wait for
+//! replicas, through the `witness` of its server. `scripts` runs the Lua files over the `lanes`, one a
+//! server; `servers` knows which has what. `checkup` finds what the `warning`s are about.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod acks;
 mod acquire;
+mod checkup;
 mod client;
 mod config;
 mod error;
@@ -30,7 +33,10 @@ pub mod types;
 mod validate;
 mod waits;
 mod wakeup;
+mod warning;
+mod witness;
 
 pub use client::Client;
-pub use config::{Config, Limits, OnDrop};
+pub use config::{Config, Limits, OnDrop, ReplicaAcks};
 pub use error::{Error, ErrorKind};
+pub use warning::{Matter, RedisWarning};

@@ -8,6 +8,7 @@ use nanoid::nanoid;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+use crate::acks::Acks;
 use crate::config::{Config, OnDrop};
 use crate::error::Error;
 use crate::patrol;
@@ -16,6 +17,7 @@ use crate::servers::Servers;
 use crate::tidy::{self, Tidy};
 use crate::waits::{self, Answer, Waits};
 use crate::wakeup::Subscribers;
+use crate::warning::RedisWarning;
 
 /// How long late calls are gathered.
 const GATHER: std::time::Duration = std::time::Duration::from_millis(2);
@@ -38,6 +40,9 @@ pub(crate) struct Node {
     pub(crate) on_drop: OnDrop,
     pub(crate) runtime: Handle,
     pub(crate) subscribers: Subscribers,
+    /// Where grants wait for replicas, if they do.
+    pub(crate) acks: Option<Acks>,
+    servers: Arc<Servers>,
     late: Mutex<Late>,
     next_ticket: AtomicU64,
 }
@@ -67,7 +72,9 @@ impl Node {
             tidy: Arc::default(),
             on_drop: config.on_drop,
             runtime: Handle::current(),
-            subscribers: Subscribers::new(config, servers, id.clone()),
+            acks: config.replica_acks.map(|wanted| Acks::new(config, &servers, wanted)),
+            subscribers: Subscribers::new(config, Arc::clone(&servers), id.clone()),
+            servers,
             late: Mutex::default(),
             next_ticket: AtomicU64::new(0),
             id,
@@ -80,6 +87,27 @@ impl Node {
     /// A ticket stands for one call, and no other call ever has it.
     pub(crate) fn ticket(&self) -> String {
         format!("{}:{}", self.id, self.next_ticket.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Is the address that of one server, whatever it is?
+    pub(crate) fn has_one_server(&self) -> bool {
+        self.servers.is_one()
+    }
+
+    /// What is the matter with the servers. One that can't be used is left: its address may lead to
+    /// another by now.
+    pub(crate) async fn redis_warnings(&self) -> Result<Vec<RedisWarning>, Error> {
+        let mut warnings = Vec::new();
+        for (server, checkup) in self.scripts.checkup().await? {
+            for matter in checkup.matters(self.servers.is_cluster()) {
+                let warning = RedisWarning { server: server.clone(), matter };
+                if warning.is_fatal() {
+                    self.scripts.renew(&server).await;
+                }
+                warnings.push(warning);
+            }
+        }
+        Ok(warnings)
     }
 
     /// The call stands in Redis: listen for it, and sweep when something is due. `heard_by` is the

@@ -80,6 +80,21 @@ impl Servers {
         cluster.seeds.len() + owners.others.len()
     }
 
+    /// All that are known.
+    pub(crate) fn addresses(&self) -> Vec<Address> {
+        let Kind::Cluster(cluster) = &self.kind else {
+            return vec![Address::new()];
+        };
+        let owners = cluster.owners.read().unwrap_or_else(PoisonError::into_inner);
+        let seeds = cluster.seeds.iter().map(|seed| seed.addr().to_string());
+        seeds.chain(owners.others.iter().cloned()).collect()
+    }
+
+    /// Is the address that of a server itself, and not of those who know which is the master?
+    pub(crate) fn is_one(&self) -> bool {
+        matches!(self.kind, Kind::One(_))
+    }
+
     /// A server said that another has the namespace. True where that is news.
     pub(crate) fn moved(&self, namespace: &str, to: &str) -> bool {
         let Kind::Cluster(cluster) = &self.kind else {

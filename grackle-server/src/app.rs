@@ -5,10 +5,12 @@ use std::time::Duration;
 use grackle_client::Client;
 
 use crate::metrics::Metrics;
+use crate::readiness::Readiness;
 
 pub(crate) struct App {
     pub(crate) client: Client,
     pub(crate) metrics: Metrics,
+    pub(crate) readiness: Readiness,
     /// The OpenAPI document, as it is sent.
     pub(crate) openapi: String,
     /// How long a request's body may take to arrive.

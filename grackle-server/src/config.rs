@@ -5,7 +5,7 @@ mod limits;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use grackle_client::OnDrop;
+use grackle_client::{OnDrop, ReplicaAcks};
 use tracing::level_filters::LevelFilter;
 
 pub use limits::LimitArgs;
@@ -42,6 +42,18 @@ pub struct Config {
           value_parser = clap::value_parser!(u64).range(0..=86_400),
           default_value_t = Config::default().hang_up_grace_seconds)]
     pub hang_up_grace_seconds: u64,
+
+    /// Replicas that a grant waits for, up to --ack-within-ms; the answer says in acked_replicas how
+    /// many have it. 0: none
+    #[arg(long, env = "GRACKLE_ACK_REPLICAS", value_name = "N",
+          default_value_t = Config::default().ack_replicas)]
+    pub ack_replicas: u32,
+
+    /// How long a granted call waits for --ack-replicas, on top of its own timeout
+    #[arg(long, env = "GRACKLE_ACK_WITHIN_MS", value_name = "MILLISECONDS",
+          value_parser = clap::value_parser!(u64).range(1..=60_000),
+          default_value_t = Config::default().ack_within_ms)]
+    pub ack_within_ms: u64,
 
     /// How long a request's body may take to arrive
     #[arg(long, env = "GRACKLE_READ_TIMEOUT_SECONDS", value_name = "SECONDS",
@@ -93,6 +105,8 @@ impl Default for Config {
             data_dir: PathBuf::from("./grackle-data"),
             key_prefix: grackle_client::Config::new("").key_prefix,
             hang_up_grace_seconds: 10,
+            ack_replicas: 0,
+            ack_within_ms: 1_000,
             read_timeout_seconds: 30,
             idle_timeout_seconds: 75,
             drain_seconds: 5,
@@ -114,6 +128,9 @@ impl Config {
             0 => OnDrop::Leave,
             seconds => OnDrop::SetAside(Duration::from_secs(seconds)),
         };
+        let within = Duration::from_millis(self.ack_within_ms);
+        client.replica_acks =
+            (self.ack_replicas > 0).then(|| ReplicaAcks::new(self.ack_replicas, within));
         client
     }
 

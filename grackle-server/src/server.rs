@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::connections::{self, Patience};
 use crate::embedded_redis::{EmbeddedRedis, EmbeddedRedisError};
 use crate::metrics::Metrics;
+use crate::readiness::Readiness;
 use crate::redis_url::masked;
 use crate::{http, openapi};
 
@@ -121,6 +122,7 @@ async fn serve(
     let app = Arc::new(App {
         client: client.clone(),
         metrics: Metrics::new(),
+        readiness: Readiness::default(),
         openapi: openapi::document(&config.limits.to_limits()).to_string(),
         read_timeout: config.read_timeout(),
     });

@@ -9,6 +9,7 @@ mod certificates;
 mod clock;
 mod cluster;
 mod container;
+mod disk;
 mod docker;
 mod eventually;
 mod http;
@@ -22,6 +23,7 @@ mod raw;
 mod reaper;
 mod redis_image;
 mod redis_server;
+mod replicas;
 mod replication;
 mod sentinels;
 mod server;
@@ -53,6 +55,7 @@ pub(crate) const RIGHTS: [&str; 9] = [
     "+time",
 ];
 
+pub(crate) use disk::Disk;
 pub(crate) use eventually::eventually;
 pub(crate) use http::{Http, is_acquired};
 pub(crate) use link::Link;
@@ -61,6 +64,7 @@ pub(crate) use own_redis::OwnRedis;
 pub(crate) use process::Process;
 pub(crate) use raw::Raw;
 pub(crate) use redis_server::RedisServer;
+pub(crate) use replicas::Replicas;
 pub(crate) use sentinels::Sentinels;
 pub(crate) use server::{TestServer, config as server_config};
 pub(crate) use server_process::ServerProcess;

@@ -1,6 +1,7 @@
 //! A Redis for one test alone, to break and to count.
 
 use std::ops::Deref;
+use std::path::Path;
 
 use super::calls::CommandCalls;
 use super::monitor::Monitor;
@@ -27,6 +28,11 @@ impl OwnRedis {
 
     pub(crate) fn port(&self) -> u16 {
         self.server.port()
+    }
+
+    /// Where it keeps its files.
+    pub(crate) fn folder(&self) -> &Path {
+        self.server.folder()
     }
 
     /// Ends it (SIGTERM) and starts it again on the same port, with what `--appendonly yes` kept.

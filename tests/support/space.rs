@@ -72,6 +72,11 @@ impl Space {
     }
 
     pub(crate) async fn lease_for(&self, ttl_seconds: i64) -> String {
+        self.try_lease(ttl_seconds).await.expect("a new lease")
+    }
+
+    /// As [`Space::lease_for`], where Redis may be away.
+    pub(crate) async fn try_lease(&self, ttl_seconds: i64) -> Result<String, Error> {
         let request = CreateSemaphoreLeaseRequest {
             namespace_name: self.namespace.clone(),
             process_id: "test".to_owned(),
@@ -79,7 +84,7 @@ impl Space {
             ..Default::default()
         };
         let made = self.client.create_semaphore_lease(request).await;
-        made.expect("a new lease").lease.lease_id
+        made.map(|answer| answer.lease.lease_id)
     }
 
     pub(crate) async fn acquire(&self, lease_id: &str, weight: i64, timeout: i64) -> Acquired {

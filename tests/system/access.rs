@@ -1,7 +1,9 @@
 //! What a Redis user must be allowed, and what is said where it is not.
 
+use std::time::Duration;
+
 use crate::support::{OwnRedis, RIGHTS, Space, TestRedis, granted};
-use grackle_client::{Client, Config, Error, ErrorKind};
+use grackle_client::{Client, Config, Error, ErrorKind, ReplicaAcks};
 
 /// As that user; the keys and channels are the prefix's.
 async fn config(redis: &OwnRedis, rights: &[&str]) -> Config {
@@ -43,6 +45,23 @@ async fn a_user_without_a_right_is_told_at_the_start_and_nothing_is_written() {
         let error = refused(config(&redis, &rights).await).await;
         assert!(!error.to_string().is_empty(), "{missing}");
         assert_eq!(redis.keys_left().await, Vec::<String>::new(), "{missing}");
+    }
+}
+
+#[tokio::test]
+async fn waiting_for_replicas_takes_a_right_more_and_its_lack_is_told_at_the_start() {
+    let redis = TestRedis::own().await;
+    for (rights, may) in [(["+wait"], true), (["-wait"], false)] {
+        let mut config = config(&redis, &[&RIGHTS[..], &rights].concat()).await;
+        config.replica_acks = Some(ReplicaAcks::new(1, Duration::from_millis(1)));
+        if may {
+            let space = Space::create(Client::connect_with(config).await.unwrap(), 1).await;
+            let answer = space.acquire(&space.lease().await, 1, 0).await.unwrap();
+            assert_eq!(answer.acked_replicas, Some(0), "it is granted, and nobody replicates");
+            redis.assert_nothing_left(&space.client).await;
+        } else {
+            assert!(refused(config).await.to_string().contains("refuses this user"));
+        }
     }
 }
 

@@ -5,9 +5,12 @@ mod access;
 mod cancellation;
 mod container;
 mod cost;
+mod durability;
 mod fixture;
 mod nodes;
 mod outages;
+mod redis_warnings;
+mod replica_acks;
 #[path = "../support/mod.rs"]
 mod support;
 mod tidy;

@@ -8,6 +8,7 @@ mod table;
 use std::sync::Arc;
 use std::time::Duration;
 
+use deadpool_redis::redis::aio::MultiplexedConnection;
 use deadpool_redis::redis::{self, RedisError, ScriptInvocation, ToRedisArgs, Value};
 use tokio::sync::mpsc;
 
@@ -15,11 +16,12 @@ use self::reply::RecordReply;
 pub(crate) use self::reply::{AGAIN, parse};
 pub use self::reply::{AcquireReply, Edge, Message, Outcome, PageReply, SweepReply};
 use self::table::{Entry, Table};
+use crate::checkup::Checkup;
 use crate::config::{Config, Limits};
 use crate::error::Error;
 use crate::keys::Keys;
 use crate::lanes::Lanes;
-use crate::servers::Servers;
+use crate::servers::{Address, Servers};
 use crate::types::{Holder, Lease, Metadata, Namespace, Semaphore};
 
 /// The scripts, and the lanes to the servers that run them.
@@ -120,6 +122,23 @@ impl Scripts {
             },
             other => other,
         })
+    }
+
+    /// What each server says of how it keeps its data, by its address.
+    pub(crate) async fn checkup(&self) -> Result<Vec<(Address, Checkup)>, Error> {
+        self.lanes.each(Checkup::of).await
+    }
+
+    /// The server can't be used: look whether the address leads to another by now.
+    pub(crate) async fn renew(&self, address: &Address) {
+        self.lanes.renew(address).await;
+    }
+
+    /// Sees that this user may WAIT. For no replica it does not: it answers at once.
+    pub(crate) async fn check_wait(&self) -> Result<(), Error> {
+        let mut wait = redis::cmd("WAIT");
+        wait.arg(0).arg(1);
+        self.command::<i64>(&wait).await.map(drop)
     }
 
     // Namespaces.
@@ -330,6 +349,21 @@ impl Scripts {
         let mut script = self.on(&self.table.cancel, ns);
         script.arg(&call.semaphore).arg(&call.lease_id).arg(&call.ticket);
         self.text(&script).await.map(drop)
+    }
+
+    /// Whether the grant of each call stands on the server of that connection, which is then the one
+    /// that wrote them last.
+    pub async fn confirm(
+        &self,
+        mut connection: MultiplexedConnection,
+        ns: &str,
+        calls: &[&Call],
+    ) -> Result<Vec<bool>, RedisError> {
+        let mut script = self.on(&self.table.confirm, ns);
+        for call in calls {
+            script.arg(&call.lease_id).arg(&call.semaphore).arg(&call.ticket);
+        }
+        script.script.invoke_async(&mut connection).await
     }
 
     /// Sets calls aside, each for a time. A grant that crossed is answered, or undone.

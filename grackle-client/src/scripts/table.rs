@@ -71,6 +71,7 @@ scripts! {
     acquire: ["first" "semaphore" "hold"] engine ["more_keys" "wait" "claim" "hand_off" "sweep"];
     resume: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
     give_up: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
+    confirm: ["hold" "claim"];
     cancel: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off"];
     set_aside: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
     release: ["first" "semaphore" "hold"] engine ["more_keys" "wait" "claim" "hand_off" "sweep"];

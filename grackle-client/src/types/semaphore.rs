@@ -199,6 +199,14 @@ pub struct AcquireSemaphoreResponse {
     pub outcome: AcquireOutcome,
     /// The hold's token; 0 unless acquired.
     pub fencing_token: i64,
+    /// How many replicas are known to have the hold: only where it was acquired and
+    /// [`Config::replica_acks`](crate::Config::replica_acks) is set.
+    ///
+    /// Fewer than were asked for is no failure: the lease holds the permits, but a failover may
+    /// forget that. The caller decides whether to go on or to release. More than were asked for may
+    /// be counted too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acked_replicas: Option<i64>,
 }
 
 /// A semaphore.

@@ -33,6 +33,10 @@ fn flags_reach_the_client() {
     assert_eq!(client.key_prefix, "k");
     assert_eq!((client.limits.max_leases, client.limits.max_lease_ttl_seconds), (7, 60));
     assert_eq!(client.on_drop, OnDrop::SetAside(Duration::from_secs(10)));
+    assert_eq!(client.replica_acks, None);
+    let acks = parse(&["--ack-replicas", "2", "--ack-within-ms", "50"]).unwrap();
+    let within = Duration::from_millis(50);
+    assert_eq!(acks.client("").replica_acks, Some(ReplicaAcks::new(2, within)));
     let at_once = parse(&["--hang-up-grace-seconds", "0"]).unwrap();
     assert_eq!(at_once.client("").on_drop, OnDrop::Leave);
 }
@@ -46,6 +50,8 @@ fn a_bad_value_is_refused_naming_its_flag() {
         ("--log-format", "xml"),
         ("--hang-up-grace-seconds", "1d"),
         ("--read-timeout-seconds", "0"),
+        ("--ack-replicas", "-1"),
+        ("--ack-within-ms", "60001"),
     ] {
         let error = parse(&[&format!("{flag}={value}")]).unwrap_err().to_string();
         assert!(error.contains(flag) && error.contains(value), "{error}");

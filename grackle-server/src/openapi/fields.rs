@@ -35,6 +35,11 @@ fn count(field: &str) -> Option<Value> {
              nothing is held.",
             0,
         ),
+        "acked_replicas" => (
+            "How many replicas are known to have the hold; only where it was acquired and the \
+             server has --ack-replicas. Fewer than that: a failover may forget it.",
+            0,
+        ),
         "version" => ("1 at creation, one more with every update.", 1),
         _ => return None,
     };

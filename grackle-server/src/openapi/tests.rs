@@ -1,6 +1,8 @@
 use std::collections::BTreeSet;
 
-use grackle_client::types::{Holder, Lease, Metadata, Namespace, Semaphore};
+use grackle_client::types::{
+    AcquireSemaphoreResponse, Holder, Lease, Metadata, Namespace, Semaphore,
+};
 
 use super::*;
 use crate::operations::samples;
@@ -22,7 +24,11 @@ fn all_samples() -> Vec<(&'static str, Value)> {
         ("Holder", serde_json::to_value(holder).unwrap()),
         ("Lease", serde_json::to_value(lease).unwrap()),
     ];
-    samples().into_iter().chain(records).collect()
+    let acquired =
+        AcquireSemaphoreResponse { acked_replicas: Some(0), ..AcquireSemaphoreResponse::default() };
+    let full = ("AcquireSemaphoreResponse", serde_json::to_value(acquired).unwrap());
+    let others = samples().into_iter().filter(|(name, _)| *name != full.0);
+    others.chain(records).chain([full.clone()]).collect()
 }
 
 fn names(object: &Value) -> BTreeSet<&str> {

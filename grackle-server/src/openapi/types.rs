@@ -81,7 +81,7 @@ const ANSWERS: &[Type] = &[
     ("NamespaceResponse", &["namespace"], &[]),
     ("SemaphoreResponse", &["semaphore"], &[]),
     ("LeaseResponse", &["lease"], &[]),
-    ("AcquireSemaphoreResponse", &["semaphore", "outcome", "fencing_token"], &[]),
+    ("AcquireSemaphoreResponse", &["semaphore", "outcome", "fencing_token"], &["acked_replicas"]),
     ("ListNamespacesResponse", &["namespaces", NEXT, PREVIOUS], &[]),
     ("ListSemaphoresResponse", &["semaphores", NEXT, PREVIOUS], &[]),
     ("ListSemaphoreHoldersResponse", &["holders", NEXT, PREVIOUS], &[]),

@@ -1,0 +1,106 @@
+//! What is the matter with how a Redis keeps what it is told.
+
+use std::fmt;
+
+/// Something about a Redis server that breaks what Grackle promises, sooner or later; its text says
+/// what it means and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RedisWarning {
+    /// The server, `host:port`; empty where there is only one.
+    pub server: String,
+    /// What is the matter there.
+    pub matter: Matter,
+}
+
+/// What may be the matter with a Redis server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Matter {
+    /// It is a replica.
+    Replica {
+        /// Its master, `host:port`.
+        of: String,
+        /// It refuses what is written; else it forgets that, sooner or later.
+        read_only: bool,
+    },
+    /// It evicts keys when its memory is full. (Only policies that evict any key: the `volatile`
+    /// ones find none of Grackle's, whose keys have no TTL.)
+    Evicts {
+        /// `maxmemory`, in bytes.
+        maxmemory: u64,
+        /// `maxmemory-policy`.
+        policy: String,
+    },
+    /// It has no append-only file.
+    NotAppendOnly {
+        /// What it says to CONFIG GET save; none where the user may not ask.
+        save_points: Option<String>,
+    },
+    /// It leaves it to the system when its append-only file gets to the disk.
+    NeverSynced,
+}
+
+impl RedisWarning {
+    /// Can nothing be done with this server as it is?
+    #[must_use]
+    pub fn is_fatal(&self) -> bool {
+        matches!(self.matter, Matter::Replica { read_only: true, .. })
+    }
+}
+
+impl std::error::Error for RedisWarning {}
+
+impl fmt::Display for RedisWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.server.as_str() {
+            "" => write!(f, "Redis {}", self.matter),
+            server => write!(f, "Redis at {server} {}", self.matter),
+        }
+    }
+}
+
+impl fmt::Display for Matter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Replica { of, read_only: true } => {
+                write!(
+                    f,
+                    "is a replica of {of} and can't be written; give the address of its master"
+                )
+            }
+            Self::Replica { of, read_only: false } => write!(
+                f,
+                "is a replica of {of}, whose data replaces all that is written here when it follows \
+                 anew; give the address of its master"
+            ),
+            Self::Evicts { maxmemory, policy } => write!(
+                f,
+                "evicts keys when it holds {maxmemory} bytes (maxmemory-policy {policy}), and with \
+                 them holds that their owners believe in; set maxmemory-policy noeviction"
+            ),
+            Self::NotAppendOnly { save_points } => not_append_only(f, save_points.as_deref()),
+            Self::NeverSynced => write!(
+                f,
+                "never syncs its append-only file (appendfsync no), so a crash of the machine loses \
+                 what the system had not written yet, half a minute or so; set appendfsync everysec"
+            ),
+        }
+    }
+}
+
+fn not_append_only(f: &mut fmt::Formatter<'_>, save_points: Option<&str>) -> fmt::Result {
+    match save_points {
+        Some("") => write!(f, "keeps nothing on disk, so a restart forgets every hold and lease")?,
+        Some(points) => write!(
+            f,
+            "keeps snapshots only (save {points}), so a crash forgets every hold since the last one"
+        )?,
+        None => write!(
+            f,
+            "has no append-only file, so a crash forgets every hold since the last snapshot, or all \
+             of them if it makes none (this user may not read whether it does)"
+        )?,
+    }
+    write!(f, "; set appendonly yes")
+}

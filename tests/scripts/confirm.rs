@@ -1,0 +1,51 @@
+//! Confirming: does what a call was granted stand on this very server?
+
+use crate::support::world::{NS, World, granted};
+use grackle_client::scripts::Call;
+
+async fn stand(w: &World, calls: &[&Call]) -> Vec<bool> {
+    let connection = w.redis.raw().client().get_multiplexed_async_connection().await.unwrap();
+    let before = w.checked().await;
+    let stand = w.scripts.confirm(connection, NS, calls).await.unwrap();
+    assert_eq!(format!("{:?}", w.checked().await), format!("{before:?}"), "it changes something");
+    stand
+}
+
+#[tokio::test]
+async fn a_grant_stands_until_it_is_released() {
+    let w = World::with(2, "a b").await;
+    let n = w.node("n").await;
+    let (a, b, never) = (n.call("a"), n.call("b"), n.call("b"));
+    w.take(&a, 1).await;
+    w.take(&b, 1).await;
+    assert_eq!(stand(&w, &[&a, &never, &b]).await, [true, false, true]);
+    w.release("a").await;
+    assert_eq!(stand(&w, &[&a, &b]).await, [false, true]);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_call_that_still_waits_has_no_grant_and_one_that_was_handed_permits_has() {
+    let w = World::with(1, "a b").await;
+    let mut n = w.node("n").await;
+    w.take(&n.call("a"), 1).await;
+    let b = n.call("b");
+    w.queue(&b, 1).await;
+    assert_eq!(stand(&w, &[&b]).await, [false]);
+    w.release("a").await;
+    assert_eq!(n.heard().await, [granted(&[&b])]);
+    assert_eq!(stand(&w, &[&b]).await, [true]);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_hold_that_a_later_call_changed_is_still_the_earlier_ones() {
+    let w = World::with(5, "a").await;
+    let n = w.node("n").await;
+    let (first, second) = (n.call("a"), n.call("a"));
+    w.take(&first, 1).await;
+    assert_eq!(stand(&w, &[&first, &second]).await, [true, false]);
+    w.take(&second, 3).await;
+    assert_eq!(stand(&w, &[&first, &second]).await, [true, true]);
+    w.end().await;
+}

@@ -1,0 +1,275 @@
+//! What is lost, and what is not, when Redis forgets its last writes or its clock jumps: each
+//! sentence of the README's "Durability".
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::support::{Disk, LONG, OwnRedis, Replicas, Space, TestRedis, eventually, granted};
+use grackle_client::types::{
+    AcquireOutcome, AcquireSemaphoreResponse, ListSemaphoreHoldersRequest,
+};
+use grackle_client::{Client, Config, ReplicaAcks};
+use tokio::task::JoinSet;
+
+const EVERY_SECOND: [&str; 4] = ["--appendonly", "yes", "--appendfsync", "everysec"];
+const MANY: i64 = 1_000_000;
+const FOR_EVER: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_secs(10);
+const BRIEFLY: Duration = Duration::from_millis(300);
+
+/// Acquires one permit at once; the fencing token.
+async fn take(space: &Space, lease: &str) -> i64 {
+    let answer = space.acquire(lease, 1, 0).await.unwrap();
+    assert_eq!(answer.outcome, AcquireOutcome::Acquired);
+    answer.fencing_token
+}
+
+/// The tokens of all that is held, sorted.
+async fn tokens_held(space: &Space) -> Vec<i64> {
+    let mut request = ListSemaphoreHoldersRequest {
+        namespace_name: space.namespace.clone(),
+        semaphore_name: Space::SEMAPHORE.to_owned(),
+        limit: 250,
+        ..Default::default()
+    };
+    let mut tokens = Vec::new();
+    loop {
+        let page = space.client.list_semaphore_holders(request.clone()).await.unwrap();
+        tokens.extend(page.holders.iter().map(|holder| holder.fencing_token));
+        request.pagination_token = page.page.next_pagination_token;
+        if request.pagination_token.is_empty() {
+            tokens.sort_unstable();
+            return tokens;
+        }
+    }
+}
+
+async fn forget_since(disk: &Disk, redis: &mut OwnRedis) {
+    redis.kill();
+    disk.lose_the_rest();
+    redis.start_again().await;
+}
+
+/// What a caller was told, and when.
+type Granted = (AcquireSemaphoreResponse, Instant);
+
+/// Eight callers who acquire one permit after the other, until Redis is gone.
+struct Crowd {
+    granted: Arc<Mutex<Vec<Granted>>>,
+    callers: JoinSet<()>,
+}
+
+impl Crowd {
+    fn start(space: &Space) -> Self {
+        let (granted, mut callers) = (Arc::<Mutex<Vec<Granted>>>::default(), JoinSet::new());
+        for _ in 0..8 {
+            let (space, granted) = (space.clone(), Arc::clone(&granted));
+            callers.spawn(async move {
+                while let Ok(lease) = space.try_lease(LONG).await {
+                    let Ok(answer) = space.acquire(&lease, 1, 0).await else { return };
+                    granted.lock().unwrap().push((answer, Instant::now()));
+                }
+            });
+        }
+        Self { granted, callers }
+    }
+
+    /// Returns when so many were granted, with all of them still asking.
+    async fn has(&self, count: usize) {
+        eventually("so many are granted", 3 * SOON, async || {
+            (self.granted.lock().unwrap().len() >= count).then_some(())
+        })
+        .await;
+    }
+
+    /// What they were told until Redis was gone, by their tokens.
+    async fn granted(self) -> Vec<Granted> {
+        self.callers.join_all().await;
+        let mut granted = std::mem::take(&mut *self.granted.lock().unwrap());
+        granted.sort_by_key(|(answer, _)| answer.fencing_token);
+        granted
+    }
+}
+
+/// How many of the grants are held no more; it is the last that are not.
+fn lost(granted: &[Granted], held: &[i64], what: &str) -> usize {
+    let is_held = |(answer, _): &&Granted| held.binary_search(&answer.fencing_token).is_ok();
+    let kept = granted.iter().take_while(is_held).count();
+    assert_eq!(granted[kept..].iter().filter(is_held).count(), 0, "not the last are lost");
+    let lost = granted.len() - kept;
+    let ends = [granted.get(kept.saturating_sub(1)), granted.last()].map(|end| end.unwrap().1);
+    let span = ends[1].duration_since(ends[0]);
+    eprintln!("{what}: {lost} of {} grants are lost, the last {span:?}", granted.len());
+    lost
+}
+
+/// A client that does not wait for a Redis that is gone.
+async fn impatient(mut config: Config) -> Client {
+    config.retry_for = Duration::from_millis(100);
+    Client::connect_with(config).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_redis_forgets_the_last_grants_at_most() {
+    let mut redis = TestRedis::own_with(&EVERY_SECOND).await;
+    let space = Space::create(redis.client().await, MANY).await;
+    let crowd = Crowd::start(&space.through(impatient(redis.config()).await));
+    crowd.has(2_000).await;
+    redis.kill();
+    let granted = crowd.granted().await;
+    redis.start_again().await;
+    lost(&granted, &tokens_held(&space).await, "kill -9");
+    let next = take(&space, &space.lease().await).await;
+    assert!(next > granted[granted.len() - 1].0.fencing_token, "tokens rise, whatever was lost");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replica_that_takes_over_lacks_the_last_grants_at_most_and_none_that_it_acked() {
+    for acks in [None, Some(ReplicaAcks::new(1, Duration::from_secs(1)))] {
+        let mut redis = Replicas::start(1).await;
+        let space = Space::create(redis.client().await, MANY).await;
+        let mut config = redis.config();
+        config.replica_acks = acks;
+        let crowd = Crowd::start(&space.through(impatient(config).await));
+        crowd.has(2_000).await;
+        redis.kill_master();
+        redis.promote(0).await;
+        let granted = crowd.granted().await;
+        let there = space.through(redis.client_of(0).await);
+        let held = tokens_held(&there).await;
+        if acks.is_none() {
+            lost(&granted, &held, "failover");
+            continue;
+        }
+        let acked = granted.into_iter().filter(|(answer, _)| answer.acked_replicas == Some(1));
+        let acked: Vec<Granted> = acked.collect();
+        assert!(acked.len() >= 1_000);
+        assert_eq!(lost(&acked, &held, "failover, of those acked"), 0);
+    }
+}
+
+#[tokio::test]
+async fn what_the_disk_was_not_told_may_be_granted_again_with_a_larger_token() {
+    let mut redis = TestRedis::own_with(&EVERY_SECOND).await;
+    let space = Space::create(redis.client().await, 1).await;
+    let (first, second) = (space.lease().await, space.lease().await);
+    let disk = Disk::of(redis.folder());
+    let lost = take(&space, &first).await;
+    forget_since(&disk, &mut redis).await;
+    assert_eq!(space.state().await.active_holds, 0, "its owner believes in it all the same");
+    let again = take(&space, &second).await;
+    assert!(again > lost, "{again} after {lost}");
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn a_release_that_is_forgotten_holds_until_the_lease_ends() {
+    let mut redis = TestRedis::own_with(&EVERY_SECOND).await;
+    let space = Space::create(redis.client().await, 1).await;
+    let (holder, next) = (space.lease().await, space.lease().await);
+    take(&space, &holder).await;
+    let disk = Disk::of(redis.folder());
+    space.release(&holder).await;
+    forget_since(&disk, &mut redis).await;
+    let refused = space.acquire(&next, 1, 0).await.unwrap();
+    assert_eq!(refused.outcome, AcquireOutcome::Unavailable);
+    space.revoke(&holder).await;
+    take(&space, &next).await;
+    redis.assert_nothing_left(&space.client).await;
+}
+
+/// Each alone is harmless: what is given next is larger than what is remembered, and than the time.
+#[tokio::test]
+async fn only_lost_grants_and_a_clock_behind_them_give_a_token_twice() {
+    let mut redis = TestRedis::own_with(&EVERY_SECOND).await;
+    let space = Space::create(redis.client_on_test_clock().await, 9).await;
+    let (clock, begin) = (redis.clock(Space::NAMESPACE), 1_800_000_000_000_000);
+    clock.set(begin).await;
+    let mut leases = Vec::new();
+    for _ in 0..4 {
+        leases.push(space.lease().await);
+    }
+    let remembered = take(&space, &leases[0]).await;
+    let disk = Disk::of(redis.folder());
+    clock.set(begin + 10).await;
+    let lost = take(&space, &leases[1]).await;
+    assert_eq!((remembered, lost), (begin, begin + 10));
+    clock.set(begin - 1_000_000).await;
+    assert_eq!(take(&space, &leases[2]).await, lost + 1, "the clock went back, nothing is lost");
+    forget_since(&disk, &mut redis).await;
+    clock.set(begin + 20).await;
+    assert_eq!(take(&space, &leases[1]).await, begin + 20, "lost, but the clock went on");
+    forget_since(&disk, &mut redis).await;
+    clock.set(lost).await;
+    assert_eq!(take(&space, &leases[3]).await, lost, "both");
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn what_a_replica_has_acked_survives_its_promotion_and_the_rest_may_be_granted_again() {
+    let mut redis = Replicas::start(1).await;
+    let space = Space::create(redis.client_waiting_for(1, FOR_EVER).await, 3).await;
+    let hasty = space.through(redis.client_waiting_for(1, BRIEFLY).await);
+    let (acked, unacked, next) = (space.lease().await, space.lease().await, space.lease().await);
+    let answer = space.acquire(&acked, 2, 0).await.unwrap();
+    assert_eq!(answer.acked_replicas, Some(1));
+    redis.cut_off(0);
+    let lost = hasty.acquire(&unacked, 1, 0).await.unwrap();
+    assert_eq!((lost.outcome, lost.acked_replicas), (AcquireOutcome::Acquired, Some(0)));
+    redis.kill_master();
+    redis.promote(0).await;
+    let there = space.through(redis.client_of(0).await);
+    assert_eq!(tokens_held(&there).await, [answer.fencing_token]);
+    let again = there.acquire(&next, 1, 0).await.unwrap();
+    assert_eq!(again.outcome, AcquireOutcome::Acquired, "the permit that another believes in");
+    assert!(again.fencing_token > lost.fencing_token);
+}
+
+#[tokio::test]
+async fn a_clock_that_steps_forwards_ends_leases_earlier_by_the_step() {
+    let redis = TestRedis::shared().await;
+    let space = Space::create(redis.client_on_test_clock().await, 1).await;
+    let clock = redis.clock(Space::NAMESPACE);
+    clock.advance(Duration::ZERO).await;
+    let (holder, next) = (space.lease_for(60).await, space.lease_for(3_600).await);
+    let before = take(&space, &holder).await;
+    clock.advance(Duration::from_secs(59)).await;
+    assert_eq!(space.state().await.active_holds, 1, "a second is left");
+    clock.advance(Duration::from_secs(1)).await;
+    assert!(take(&space, &next).await > before, "its owner has had no second of the sixty");
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn a_clock_that_steps_back_makes_leases_longer_by_the_step_and_tokens_rise_on() {
+    let redis = TestRedis::shared().await;
+    let space = Space::create(redis.client_on_test_clock().await, 2).await;
+    let (clock, begin) = (redis.clock(Space::NAMESPACE), 1_800_000_000_000_000);
+    clock.set(begin).await;
+    let (holder, next) = (space.lease_for(60).await, space.lease_for(3_600).await);
+    let before = take(&space, &holder).await;
+    clock.set(begin - 3_600_000_000).await;
+    assert_eq!(take(&space, &next).await, before + 1);
+    clock.advance(Duration::from_secs(3_659)).await;
+    assert_eq!(space.state().await.active_holds, 2, "an hour longer than was said");
+    clock.advance(Duration::from_secs(1)).await;
+    assert_eq!(space.state().await.active_holds, 1, "and no longer than that");
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn no_step_of_the_clock_ends_a_wait() {
+    for step in [-3_600_000_000, 3_600_000_000] {
+        let redis = TestRedis::shared().await;
+        let space = Space::create(redis.client_on_test_clock().await, 1).await;
+        let (clock, begin) = (redis.clock(Space::NAMESPACE), 1_800_000_000_000_000);
+        clock.set(begin).await;
+        let (holder, next) = (space.lease_for(86_400).await, space.lease_for(86_400).await);
+        let before = take(&space, &holder).await;
+        let waiter = space.wait(&next, 1).await;
+        clock.set(begin + step).await;
+        space.release(&holder).await;
+        assert!(granted(waiter).await > before, "by {step} µs");
+        redis.assert_nothing_left(&space.client).await;
+    }
+}
