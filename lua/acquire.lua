@@ -13,7 +13,9 @@
   ARGV[8] max_holders
   ARGV[9] max_waiters
   ARGV[10] max_holds       and waits, of the lease
-  Returns {"result":"acquired","fencing_token":…,"semaphore":…} | {"result":"unavailable","semaphore":…}
+  ARGV[11] explain         '1' where an answer of "unavailable" is to say why; else left out
+  Returns {"result":"acquired","fencing_token":…,"semaphore":…}
+          | {"result":"unavailable","semaphore":…,"waiting":…?}
           | {"result":"waiting","sweep_in":µs} | {"result":"again"}
   Errors  NOTFOUND namespace not found | NOTFOUND lease not found | NOTFOUND semaphore not found
           TOOHEAVY weight exceeds semaphore permits
@@ -22,6 +24,7 @@
 local name, lease_id, weight, metadata = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local ticket, timeout, listening = ARGV[5], tonumber(ARGV[6]), ARGV[7] == '1'
 local max_holders, max_waiters, max_holds = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
+local explain = ARGV[11] == '1'
 
 if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
 if lease_is_due() then
@@ -73,11 +76,11 @@ local ahead = head and head[1] ~= lease_id and tonumber(head[2]) < before
 local fits = need <= 0 or (not ahead and s.active_holds + need <= s.permits)
 if not fits and timeout == 0 then
   save()
-  return answer('unavailable', s)
+  local why = explain and e.waiting_json(s, lease_id, w and w.place or e.arrival(s, old), weight)
+  return answer('unavailable', s, why)
 end
 
 if not w then
-  read_queue(s)
   if not old and redis.call('HLEN', key) - LEASE_FIELDS >= max_holds then
     return e.fail('LIMIT max_holds_per_lease')
   elseif fits and not old and s.active_holders_count >= max_holders then
@@ -85,7 +88,7 @@ if not w then
   elseif not fits and redis.call('ZCARD', s.key .. ':weights') >= max_waiters then
     return e.fail('LIMIT max_waiters')
   end
-  w = { place = s.next_place - (old and e.GROWING or 0), queued_at = now, calls = {} }
+  w = { place = e.arrival(s, old), queued_at = now, calls = {} }
 end
 if known then
   known.aside = known.aside and not listening
@@ -102,7 +105,10 @@ if fits then
   save()
   return acquired(s, token)
 end
-if not w.stands then s.next_place, s.queue_changed = s.next_place + 1, true end
+if not w.stands then
+  if s.waiting_count == 0 then e.measure(s) end
+  s.next_place, s.queue_changed = s.next_place + 1, true
+end
 e.place(s, lease_id, w)
 save()
 return '{"result":"waiting","sweep_in":' .. e.sweep_in() .. '}'

@@ -5,11 +5,12 @@
   ARGV[1] semaphore      its name
   ARGV[2] lease_id
   ARGV[3] ticket
-  Returns {"result":"acquired","fencing_token":…,"semaphore":…} | {"result":"timed_out","semaphore":…}
-          | {"result":"again"}
+  ARGV[4] explain        the weight asked for, where an answer of "timed_out" is to say why; else left out
+  Returns {"result":"acquired","fencing_token":…,"semaphore":…}
+          | {"result":"timed_out","semaphore":…,"waiting":…?} | {"result":"again"}
   Errors  NOTFOUND namespace not found | NOTFOUND lease not found | NOTFOUND semaphore not found
 ]]
-local name, lease_id, ticket = ARGV[1], ARGV[2], ARGV[3]
+local name, lease_id, ticket, explain = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 
 if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
 if not sweep() then return AGAIN end
@@ -31,7 +32,10 @@ if call and call.aside then
   w = text and wait_from(text)
   call = w and call_of(w, ticket)
 end
+local waiting
 if call then
+  -- The place that it gives up.
+  waiting = explain and waiting_json(s, lease_id, w.place, w.weight)
   drop_call(s, lease_id, w, ticket)
   admit(s)
 end
@@ -41,4 +45,8 @@ local hold = held and cjson.decode(held)
 if hold and not call and claim(s, lease_id, hold, ticket) then
   return acquired(s, hold.fencing_token)
 end
-return answer('timed_out', s)
+if explain and not waiting then
+  -- Its wait has ended a moment ago: then the place that it would get now.
+  waiting = waiting_json(s, lease_id, w and w.place or arrival(s, hold), explain)
+end
+return answer('timed_out', s, waiting)

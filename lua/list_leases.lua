@@ -16,5 +16,5 @@ local process_id, direction, score, member, limit = ARGV[1], ARGV[2], ARGV[3], A
 if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
 if not sweep() then return AGAIN end
 local list = process_id == '' and created or process_key(process_id)
-local entries, before, behind = page(list, direction, score, member, limit)
+local entries, before, behind = page({ list }, direction, score, member, limit)
 return page_json(entries, before, behind, lease_json)

@@ -12,5 +12,5 @@
 local index = KEYS[1]
 local direction, score, member, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 
-local entries, before, behind = page(index, direction, score, member, limit)
-return page_json(entries, before, behind, cjson.encode)
+local entries, before, behind = page({ index }, direction, score, member, limit)
+return page_json(entries, before, behind, function(name) return cjson.encode(name) end)

@@ -17,11 +17,5 @@ if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPA
 if not sweep() then return AGAIN end
 local s = semaphore(name)
 if not s then return redis.error_reply(NO_SEMAPHORE) end
-local entries, before, behind = page(s.key .. ':holders', direction, score, member, limit)
-return page_json(entries, before, behind, function(lease_id)
-  local hold = cjson.decode(redis.call('HGET', lease_key(lease_id), 'hold:' .. name))
-  local text = '{"lease_id":"' .. lease_id .. '","weight":' .. int(hold.weight)
-    .. ',"locked_at":' .. ns(hold.locked_at) .. ',"fencing_token":' .. int(hold.fencing_token)
-  if hold.metadata then text = text .. ',"metadata":' .. cjson.encode(hold.metadata) end
-  return text .. '}'
-end)
+local entries, before, behind = page({ s.key .. ':holders' }, direction, score, member, limit)
+return page_json(entries, before, behind, function(lease_id) return holder_json(name, lease_id) end)

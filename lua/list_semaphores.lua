@@ -14,5 +14,5 @@ local direction, score, member, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV
 
 if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
 if not sweep() then return AGAIN end
-local entries, before, behind = page(semaphores, direction, score, member, limit)
+local entries, before, behind = page({ semaphores }, direction, score, member, limit)
 return page_json(entries, before, behind, function(name) return semaphore_json(semaphore(name)) end)

@@ -72,7 +72,8 @@ impl<'a> Pending<'a> {
                 }
                 Some(Answer::AskAgain) => left = self.left(),
                 None => {
-                    let decided = self.node.scripts.give_up(self.namespace, &self.call).await;
+                    let (scripts, explain) = (&self.node.scripts, explained(request));
+                    let decided = scripts.give_up(self.namespace, &self.call, explain).await;
                     return self.settle(decided);
                 }
             }
@@ -105,8 +106,8 @@ impl<'a> Pending<'a> {
         heard_by: Option<u64>,
     ) -> Result<AcquireReply, Error> {
         let listening = heard_by.is_some();
-        let wanted =
-            Wanted { weight: request.weight, metadata: &request.metadata, timeout, listening };
+        let AcquireSemaphoreRequest { weight, ref metadata, explain, .. } = *request;
+        let wanted = Wanted { weight, metadata, timeout, listening, explain };
         self.node.scripts.acquire(self.namespace, &self.call, wanted).await
     }
 
@@ -155,6 +156,11 @@ impl Drop for Pending<'_> {
     }
 }
 
+/// The weight whose wait is to be explained.
+fn explained(request: &AcquireSemaphoreRequest) -> Option<i64> {
+    request.explain.then_some(request.weight)
+}
+
 /// Did Redis perhaps do what was asked?
 fn undecided(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Internal)
@@ -189,6 +195,6 @@ fn response(reply: AcquireReply, waited: bool) -> AcquireSemaphoreResponse {
         _ => AcquireOutcome::TimedOut,
     };
     let semaphore = reply.semaphore.unwrap_or_default();
-    let fencing_token = reply.fencing_token;
-    AcquireSemaphoreResponse { semaphore, outcome, fencing_token, ..Default::default() }
+    let AcquireReply { fencing_token, waiting, .. } = reply;
+    AcquireSemaphoreResponse { semaphore, outcome, fencing_token, waiting, ..Default::default() }
 }

@@ -13,11 +13,12 @@ use crate::types::{
     AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateNamespaceRequest,
     CreateSemaphoreLeaseRequest, CreateSemaphoreRequest, DeleteNamespaceRequest,
     DeleteSemaphoreRequest, Empty, GetNamespaceRequest, GetSemaphoreLeaseRequest,
-    GetSemaphoreRequest, LeaseResponse, ListNamespacesRequest, ListNamespacesResponse,
-    ListSemaphoreHoldersRequest, ListSemaphoreHoldersResponse, ListSemaphoreLeasesRequest,
-    ListSemaphoreLeasesResponse, ListSemaphoresRequest, ListSemaphoresResponse, NamespaceResponse,
+    GetSemaphoreRequest, GetSemaphoreWaiterRequest, LeaseResponse, ListNamespacesRequest,
+    ListNamespacesResponse, ListSemaphoreHoldersRequest, ListSemaphoreHoldersResponse,
+    ListSemaphoreLeasesRequest, ListSemaphoreLeasesResponse, ListSemaphoreWaitersRequest,
+    ListSemaphoreWaitersResponse, ListSemaphoresRequest, ListSemaphoresResponse, NamespaceResponse,
     RefreshSemaphoreLeaseRequest, ReleaseSemaphoreRequest, RevokeSemaphoreLeaseRequest,
-    SemaphoreResponse, UpdateNamespaceRequest, UpdateSemaphoreRequest,
+    SemaphoreResponse, SemaphoreWaiterResponse, UpdateNamespaceRequest, UpdateSemaphoreRequest,
 };
 use crate::validate;
 use crate::warning::RedisWarning;
@@ -359,6 +360,8 @@ impl Client {
     /// many are known to. Fewer than asked for is no error.
     ///
     /// Not getting the permits is no error: see [`AcquireOutcome`](crate::types::AcquireOutcome).
+    /// With [`explain`](AcquireSemaphoreRequest::explain) such an answer says why; while the call is
+    /// pending, [`get_semaphore_waiter`](Self::get_semaphore_waiter) does.
     ///
     /// # Errors
     ///
@@ -422,6 +425,86 @@ impl Client {
         let reply = self.node.scripts.list_semaphore_holders(ns, name, &from, limit).await?;
         let page = token::page(&reply, &list);
         Ok(ListSemaphoreHoldersResponse { holders: reply.entries, page })
+    }
+
+    /// A page of those who wait for a semaphore, in the order in which they are admitted.
+    ///
+    /// Those who are set aside, `position` 0, stand among the others, at the place to which they
+    /// come back: whoever leaves the queue or comes back to it meanwhile is shown once all the same.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`].
+    pub async fn list_semaphore_waiters(
+        &self,
+        request: ListSemaphoreWaitersRequest,
+    ) -> Result<ListSemaphoreWaitersResponse, Error> {
+        let (ns, name) = (request.namespace_name.as_str(), request.semaphore_name.as_str());
+        names(ns, name)?;
+        let list = ["waiters", ns, name];
+        let limit = token::limit(request.limit)?;
+        let from = token::from(&request.pagination_token, &list)?;
+        let reply = self.node.scripts.list_semaphore_waiters(ns, name, &from, limit).await?;
+        let page = token::page(&reply, &list);
+        Ok(ListSemaphoreWaitersResponse { waiters: reply.entries, page })
+    }
+
+    /// A lease's wait on a semaphore, and why it waits: how many and how much stand before it, who
+    /// holds, and how long it may take.
+    ///
+    /// Any client can ask, also the one whose acquire is pending.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::NamespaceNotFound`], [`Error::LeaseNotFound`], [`Error::SemaphoreNotFound`].
+    /// - [`Error::WaiterNotFound`]: the lease does not wait there, or no more.
+    ///
+    /// # Examples
+    ///
+    /// An acquire that says every few seconds why it still waits:
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    ///
+    /// use grackle_client::types::{
+    ///     AcquireSemaphoreRequest, AcquireSemaphoreResponse, GetSemaphoreWaiterRequest,
+    /// };
+    /// use grackle_client::{Client, Error};
+    ///
+    /// async fn patiently(
+    ///     client: &Client,
+    ///     request: AcquireSemaphoreRequest,
+    /// ) -> Result<AcquireSemaphoreResponse, Error> {
+    ///     let mine = GetSemaphoreWaiterRequest {
+    ///         namespace_name: request.namespace_name.clone(),
+    ///         semaphore_name: request.semaphore_name.clone(),
+    ///         lease_id: request.lease_id.clone(),
+    ///     };
+    ///     let acquire = client.acquire_semaphore(request);
+    ///     tokio::pin!(acquire);
+    ///     loop {
+    ///         tokio::select! {
+    ///             answer = &mut acquire => return answer,
+    ///             () = tokio::time::sleep(Duration::from_secs(5)) => {
+    ///                 // Granted meanwhile, it is no waiter any more: the next turn ends the loop.
+    ///                 if let Ok(found) = client.get_semaphore_waiter(mine.clone()).await {
+    ///                     let waiting = found.waiting;
+    ///                     println!("number {}, behind {}", waiting.position, waiting.weight_ahead);
+    ///                 }
+    ///             }
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    pub async fn get_semaphore_waiter(
+        &self,
+        request: GetSemaphoreWaiterRequest,
+    ) -> Result<SemaphoreWaiterResponse, Error> {
+        let GetSemaphoreWaiterRequest { namespace_name: ns, semaphore_name: name, lease_id } =
+            &request;
+        names(ns, name)?;
+        validate::lease_id(lease_id)?;
+        self.node.scripts.get_semaphore_waiter(ns, name, lease_id).await
     }
 
     /// Makes a lease that ends `ttl_seconds` from now, by Redis' clock.

@@ -34,6 +34,10 @@ pub enum Error {
     /// The lease has ended, and with it all that it held: make a new one.
     #[error("lease not found")]
     LeaseNotFound,
+    /// The lease does not wait there: it was granted, it has given up, or it never asked. Its hold,
+    /// if it has one, is among the semaphore's holders.
+    #[error("waiter not found")]
+    WaiterNotFound,
     /// The namespace is there already, untouched.
     #[error("namespace already exists")]
     NamespaceExists,
@@ -93,9 +97,10 @@ impl Error {
             | Self::VersionMismatch
             | Self::WeightExceedsPermits
             | Self::PermitsBelowActiveHolds => ErrorKind::InvalidArgument,
-            Self::NamespaceNotFound | Self::SemaphoreNotFound | Self::LeaseNotFound => {
-                ErrorKind::NotFound
-            }
+            Self::NamespaceNotFound
+            | Self::SemaphoreNotFound
+            | Self::LeaseNotFound
+            | Self::WaiterNotFound => ErrorKind::NotFound,
             Self::NamespaceExists | Self::SemaphoreExists => ErrorKind::AlreadyExists,
             Self::ResourceExhausted { .. } => ErrorKind::ResourceExhausted,
             Self::Unavailable { .. } => ErrorKind::Unavailable,
@@ -134,6 +139,7 @@ impl Error {
             ("NOTFOUND", "namespace not found") => Self::NamespaceNotFound,
             ("NOTFOUND", "semaphore not found") => Self::SemaphoreNotFound,
             ("NOTFOUND", "lease not found") => Self::LeaseNotFound,
+            ("NOTFOUND", "waiter not found") => Self::WaiterNotFound,
             ("EXISTS", "namespace already exists") => Self::NamespaceExists,
             ("EXISTS", "semaphore already exists") => Self::SemaphoreExists,
             ("MISMATCH", _) => Self::VersionMismatch,

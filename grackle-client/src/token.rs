@@ -33,10 +33,19 @@ pub(crate) fn from(token: &str, list: &[&str]) -> Result<PageStart, Error> {
     let json = URL_SAFE_NO_PAD.decode(token).map_err(|_| broken())?;
     let token: Token = serde_json::from_slice(&json).map_err(|_| broken())?;
     match token {
-        Token { list: whose, .. } if whose != name(list) => Err(broken()),
+        Token { list: whose, edge: Edge(score, _), .. }
+            if whose != name(list) || !is_score(&score) =>
+        {
+            Err(broken())
+        }
         Token { after: true, edge, .. } => Ok(PageStart::After(edge)),
         Token { edge, .. } => Ok(PageStart::Before(edge)),
     }
+}
+
+/// Redis compares with it as a number.
+fn is_score(text: &str) -> bool {
+    text.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
 /// The size of the page that a request asks for.
@@ -77,8 +86,15 @@ fn encode(token: &Token) -> String {
 mod tests {
     use super::*;
 
+    /// Not a number that a double written with 15 digits would come back as.
+    const SCORE: &str = "-4503599627370495.5";
+
+    fn here() -> Edge {
+        Edge(SCORE.to_owned(), "m".to_owned())
+    }
+
     fn token(list: &[&str], after: bool) -> String {
-        let edge = Some(Edge(7, "m".to_owned()));
+        let edge = Some(here());
         let (before, behind) = if after { (None, edge) } else { (edge, None) };
         let page = page(&PageReply::<()> { entries: vec![], before, after: behind }, list);
         page.next_pagination_token + &page.previous_pagination_token
@@ -88,9 +104,9 @@ mod tests {
     fn a_token_comes_back_as_the_edge_it_was() {
         let list = ["leases", "ns", "a/1"];
         let behind = from(&token(&list, true), &list).unwrap();
-        assert!(matches!(behind, PageStart::After(Edge(7, member)) if member == "m"));
+        assert!(matches!(behind, PageStart::After(edge) if edge == here()));
         let before = from(&token(&list, false), &list).unwrap();
-        assert!(matches!(before, PageStart::Before(Edge(7, member)) if member == "m"));
+        assert!(matches!(before, PageStart::Before(edge) if edge == here()));
     }
 
     #[test]
@@ -100,6 +116,15 @@ mod tests {
         assert!(from(&given, &["leases", "a", ""]).is_err());
         assert!(from("%%%", &["semaphores", "a"]).is_err());
         assert!(from("e30", &["semaphores", "a"]).is_err());
+    }
+
+    #[test]
+    fn a_score_that_is_no_number_is_refused() {
+        for score in ["", "x", "nan", "inf", "-infinity", "1e999", "0x10"] {
+            let edge = Edge(score.to_owned(), "m".to_owned());
+            let token = encode(&Token { list: "l".to_owned(), after: true, edge });
+            assert!(from(&token, &["l"]).is_err(), "{score}");
+        }
     }
 
     #[test]

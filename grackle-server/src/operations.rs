@@ -100,6 +100,12 @@ operations! {
     #[doc = "Lists who holds a semaphore, by `locked_at`."]
     ListSemaphoreHolders(ListSemaphoreHoldersRequest) -> ListSemaphoreHoldersResponse
         = list_semaphore_holders, NotFound;
+    #[doc = "Lists who waits for a semaphore, in the order in which they are admitted."]
+    ListSemaphoreWaiters(ListSemaphoreWaitersRequest) -> ListSemaphoreWaitersResponse
+        = list_semaphore_waiters, NotFound;
+    #[doc = "Says of a lease that waits for a semaphore where it stands, and why it waits."]
+    GetSemaphoreWaiter(GetSemaphoreWaiterRequest) -> SemaphoreWaiterResponse
+        = get_semaphore_waiter, NotFound;
     #[doc = "Makes a lease; what is acquired under it lives exactly as long."]
     CreateSemaphoreLease(CreateSemaphoreLeaseRequest) -> LeaseResponse
         = create_semaphore_lease, NotFound, ResourceExhausted;

@@ -38,6 +38,7 @@ local function grant(s, lease_id, old, w, asking)
   if w.stands then
     want.place, want.queued_at = w.place, w.queued_at
     leave(s, lease_id, w)
+    if w.stands.listens then drain(s, w.stands.weight) end
   end
   take(s, lease_id, old, want)
   if #w.calls > 1 or not asking then tell(w, acquired(s, want.fencing_token), asking) end

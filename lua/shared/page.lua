@@ -1,46 +1,88 @@
--- A page of a sorted set. The boundary is the last entry of the page before (after = true) or the
--- first of the page behind; it need not exist any more.
-local function rank_of(list, score, member)
-  local stands = redis.call('ZSCORE', list, member)
-  if stands and tonumber(stands) == score then return redis.call('ZRANK', list, member), true end
-  -- Its rank is where it would stand: put in, asked and taken out within this one step.
-  redis.call('ZADD', list, score, member)
-  local rank = redis.call('ZRANK', list, member)
-  if not stands then
-    redis.call('ZREM', list, member)
-  else
-    redis.call('ZADD', list, stands, member)
-    -- It moved to before the boundary: one more stands there than was counted.
-    if tonumber(stands) < score then rank = rank + 1 end
-  end
-  return rank, false
-end
+-- A page of a sorted set, or of several merged by their scores. The boundary is the last entry of
+-- the page before (after = true) or the first of the page behind; it need not exist any more.
 
-local function page(list, direction, score, member, limit)
-  local first = 0
+-- The ranks from which a page may take: from `first` to before `last`.
+local function slice_of(list, direction, score, member, limit)
+  local count = redis.call('ZCARD', list)
+  local first, last = 0, limit
   if direction ~= '' then
-    local rank, stands = rank_of(list, tonumber(score), member)
+    local rank, stands = rank_of(list, score, member)
     if direction == 'after' then
       first = stands and rank + 1 or rank
+      last = first + limit
     else
-      first = math.max(rank - limit, 0)
-      limit = rank - first
+      first, last = math.max(rank - limit, 0), rank
     end
   end
-  if limit == 0 then return {}, false, false end
-  local entries = redis.call('ZRANGE', list, first, first + limit - 1, 'WITHSCORES')
-  local behind = redis.call('ZCARD', list) > first + #entries / 2
-  return entries, first > 0, behind
+  return { list = list, first = first, last = math.min(last, count), count = count }
 end
 
--- The reply of a list: its entries, and the boundaries from which the pages around it go on.
+-- As Redis compares members. Lua's own `<` goes by the locale of the server.
+local function byte_less(a, b)
+  for i = 1, math.min(#a, #b) do
+    local one, other = string.byte(a, i), string.byte(b, i)
+    if one ~= other then return one < other end
+  end
+  return #a < #b
+end
+
+local function stands_before(a, b)
+  local one, other = tonumber(a.score), tonumber(b.score)
+  if one ~= other then return one < other end
+  return byte_less(a.member, b.member)
+end
+
+local function add_entries(all, slice)
+  if slice.first >= slice.last then return end
+  local flat = redis.call('ZRANGE', slice.list, slice.first, slice.last - 1, 'WITHSCORES')
+  for i = 1, #flat, 2 do
+    all[#all + 1] = { member = flat[i], score = flat[i + 1], slice = slice,
+      rank = slice.first + (i - 1) / 2 }
+  end
+end
+
+-- Those nearest to the boundary; what is too much is left to the page beyond.
+local function nearest(all, direction, limit)
+  local surplus, kept = #all - limit, {}
+  for i, entry in ipairs(all) do
+    if direction == 'before' and i <= surplus then
+      entry.slice.first = entry.slice.first + 1
+    elseif direction ~= 'before' and i > limit then
+      entry.slice.last = entry.slice.last - 1
+    else
+      kept[#kept + 1] = entry
+    end
+  end
+  return kept
+end
+
+-- The entries, each with member, score, rank and the slice of its list; and whether there are others
+-- before and behind them.
+local function page(lists, direction, score, member, limit)
+  local slices, all = {}, {}
+  for i, list in ipairs(lists) do
+    slices[i] = slice_of(list, direction, tonumber(score), member, limit)
+    add_entries(all, slices[i])
+  end
+  if #lists > 1 then table.sort(all, stands_before) end
+  local entries, before, behind = nearest(all, direction, limit), false, false
+  for _, slice in ipairs(slices) do
+    before, behind = before or slice.first > 0, behind or slice.count > slice.last
+  end
+  return entries, before, behind
+end
+
+-- The reply of a list: its entries, and the boundaries from which the pages around it go on. Scores
+-- are texts, as Redis writes them: all digits that they have.
 local function page_json(entries, before, behind, encode)
   local texts = {}
-  for i = 1, #entries, 2 do texts[#texts + 1] = encode(entries[i]) end
+  for i, entry in ipairs(entries) do texts[i] = encode(entry.member, entry) end
   local text = '{"result":"page","entries":[' .. table.concat(texts, ',') .. ']'
   local n = #entries
-  local function edge(i) return '[' .. int(tonumber(entries[i + 1])) .. ',' .. cjson.encode(entries[i]) .. ']' end
+  local function edge(i)
+    return '["' .. entries[i].score .. '",' .. cjson.encode(entries[i].member) .. ']'
+  end
   if before and n > 0 then text = text .. ',"before":' .. edge(1) end
-  if behind and n > 0 then text = text .. ',"after":' .. edge(n - 1) end
+  if behind and n > 0 then text = text .. ',"after":' .. edge(n) end
   return text .. '}'
 end

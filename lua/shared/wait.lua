@@ -22,6 +22,12 @@ local CARRY = 2 ^ 53
 -- Calls of one lease that wait on one semaphore: each is looked at with every step of the wait.
 local MAX_CALLS = 64
 
+-- Where a wait that arrives now stands; `grows` where its lease holds already.
+local function arrival(s, grows)
+  read_queue(s)
+  return s.next_place - (grows and GROWING or 0)
+end
+
 local function node_of(ticket) return string.match(ticket, '^([^:]+):') end
 
 local function wait_json(w)

@@ -32,6 +32,8 @@ impl Sdk {
             "AcquireSemaphore" => run(with, |r| client.acquire_semaphore(r)).await,
             "ReleaseSemaphore" => run(with, |r| client.release_semaphore(r)).await,
             "ListSemaphoreHolders" => run(with, |r| client.list_semaphore_holders(r)).await,
+            "ListSemaphoreWaiters" => run(with, |r| client.list_semaphore_waiters(r)).await,
+            "GetSemaphoreWaiter" => run(with, |r| client.get_semaphore_waiter(r)).await,
             "CreateSemaphoreLease" => run(with, |r| client.create_semaphore_lease(r)).await,
             "GetSemaphoreLease" => run(with, |r| client.get_semaphore_lease(r)).await,
             "RefreshSemaphoreLease" => run(with, |r| client.refresh_semaphore_lease(r)).await,

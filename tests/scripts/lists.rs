@@ -119,6 +119,10 @@ impl List {
     }
 }
 
+fn edge(score: &str, name: &str) -> Edge {
+    Edge(score.to_owned(), name.to_owned())
+}
+
 fn entries(pages: &[PageReply<String>]) -> Vec<String> {
     pages.iter().flat_map(|page| page.entries.clone()).collect()
 }
@@ -231,9 +235,9 @@ async fn a_list_whose_rest_is_gone_ends_with_an_empty_page() {
         let rest = list.page(&w, &PageStart::After(first.after.unwrap()), 3).await;
         assert!(rest.entries.iter().all(|entry| entry == NS), "{list:?}: {rest:?}");
         assert_eq!(rest.after, None);
-        let far = PageStart::After(Edge(1 << 60, "zzz".to_owned()));
+        let far = PageStart::After(edge("1152921504606846976", "zzz"));
         assert!(list.page(&w, &far, 3).await.entries.is_empty());
-        let none = PageStart::Before(Edge(-1, String::new()));
+        let none = PageStart::Before(edge("-1", ""));
         assert!(list.page(&w, &none, 3).await.entries.is_empty());
         w.end().await;
     }
@@ -243,7 +247,7 @@ async fn a_list_whose_rest_is_gone_ends_with_an_empty_page() {
 async fn an_empty_list_is_one_empty_page() {
     let w = World::of(1).await;
     for list in [Holders, Leases, OfProcess] {
-        for from in [PageStart::First, PageStart::After(Edge(7, "m".to_owned()))] {
+        for from in [PageStart::First, PageStart::After(edge("7", "m"))] {
             let page = list.page(&w, &from, 9).await;
             assert!(page.entries.is_empty());
             assert_eq!((page.before, page.after), (None, None));

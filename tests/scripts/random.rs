@@ -170,7 +170,7 @@ impl Walk {
     async fn give_up(&mut self) {
         let Some(call) = self.any_call() else { return };
         self.note(format!("give_up {call:?}"));
-        let reply = known(self.world.scripts.give_up(NS, &call).await);
+        let reply = known(self.world.scripts.give_up(NS, &call, None).await);
         self.answer(call, reply);
     }
 

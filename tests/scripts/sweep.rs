@@ -69,7 +69,7 @@ async fn run(w: &World, script: &str, call: &Call) {
         "get_semaphore" => {
             assert_eq!(scripts.get_semaphore(NS, SEM).await.unwrap().active_holds, 0)
         }
-        "give_up" => drop(scripts.give_up(NS, call).await.unwrap()),
+        "give_up" => drop(scripts.give_up(NS, call, None).await.unwrap()),
         "list_leases" => {
             assert_eq!(scripts.list_leases(NS, "", &start, 9).await.unwrap().entries.len(), 1);
         }

@@ -211,7 +211,7 @@ impl World {
     }
 
     pub(crate) async fn give_up(&self, call: &Call) -> Result<AcquireReply, Error> {
-        let reply = self.scripts.give_up(NS, call).await;
+        let reply = self.scripts.give_up(NS, call, None).await;
         self.check().await;
         reply
     }
@@ -293,7 +293,7 @@ static NO_METADATA: Metadata = Metadata::new();
 
 /// That weight, for a minute, by a node that listens.
 pub(crate) fn wanted(weight: i64) -> Wanted<'static> {
-    Wanted { weight, metadata: &NO_METADATA, timeout: MINUTE, listening: true }
+    Wanted { weight, metadata: &NO_METADATA, timeout: MINUTE, listening: true, explain: false }
 }
 
 /// That weight at once or not at all.

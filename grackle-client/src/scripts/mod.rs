@@ -22,7 +22,9 @@ use crate::error::Error;
 use crate::keys::Keys;
 use crate::lanes::Lanes;
 use crate::servers::{Address, Servers};
-use crate::types::{Holder, Lease, Metadata, Namespace, Semaphore};
+use crate::types::{
+    Holder, Lease, Metadata, Namespace, Semaphore, SemaphoreWaiterResponse, Waiter,
+};
 
 /// The scripts, and the lanes to the servers that run them.
 pub struct Scripts {
@@ -73,6 +75,8 @@ pub struct Wanted<'a> {
     pub timeout: Duration,
     /// Does the node hear its channel?
     pub listening: bool,
+    /// Is an answer at once to say why it is not granted?
+    pub explain: bool,
 }
 
 /// Where a page begins.
@@ -309,6 +313,28 @@ impl Scripts {
         parse(&self.text(&call).await?)
     }
 
+    pub async fn list_semaphore_waiters(
+        &self,
+        ns: &str,
+        name: &str,
+        from: &PageStart,
+        limit: i64,
+    ) -> Result<PageReply<Waiter>, Error> {
+        let mut call = self.on(&self.table.list_semaphore_waiters, ns);
+        page_args(call.arg(name), from, limit);
+        parse(&self.text(&call).await?)
+    }
+
+    pub async fn get_semaphore_waiter(
+        &self,
+        ns: &str,
+        name: &str,
+        lease_id: &str,
+    ) -> Result<SemaphoreWaiterResponse, Error> {
+        let mut call = self.on(&self.table.get_semaphore_waiter, ns);
+        parse(&self.text(call.arg(name).arg(lease_id)).await?)
+    }
+
     // Acquiring.
 
     pub async fn acquire(
@@ -322,6 +348,9 @@ impl Scripts {
         script.arg(json(wanted.metadata)).arg(&call.ticket).arg(micros(wanted.timeout));
         script.arg(i32::from(wanted.listening)).arg(self.limits.max_holders);
         script.arg(self.limits.max_waiters).arg(self.limits.max_holds_per_lease);
+        if wanted.explain {
+            script.arg(1);
+        }
         parse(&self.text(&script).await?)
     }
 
@@ -339,9 +368,18 @@ impl Scripts {
         Ok((parse(sweep_in)?, resumed))
     }
 
-    pub async fn give_up(&self, ns: &str, call: &Call) -> Result<AcquireReply, Error> {
+    /// `explain` is the weight that was asked for, where the answer is to say why it timed out.
+    pub async fn give_up(
+        &self,
+        ns: &str,
+        call: &Call,
+        explain: Option<i64>,
+    ) -> Result<AcquireReply, Error> {
         let mut script = self.on(&self.table.give_up, ns);
         script.arg(&call.semaphore).arg(&call.lease_id).arg(&call.ticket);
+        if let Some(weight) = explain {
+            script.arg(weight);
+        }
         parse(&self.text(&script).await?)
     }
 
@@ -534,8 +572,8 @@ impl Resumed {
 fn page_args(call: &mut Invocation<'_>, from: &PageStart, limit: i64) {
     match from {
         PageStart::First => call.arg("").arg("").arg(""),
-        PageStart::After(Edge(score, member)) => call.arg("after").arg(*score).arg(member),
-        PageStart::Before(Edge(score, member)) => call.arg("before").arg(*score).arg(member),
+        PageStart::After(Edge(score, member)) => call.arg("after").arg(score).arg(member),
+        PageStart::Before(Edge(score, member)) => call.arg("before").arg(score).arg(member),
     };
     call.arg(limit);
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
-use crate::types::{Lease, Namespace, Semaphore};
+use crate::types::{Lease, Namespace, Semaphore, Waiting};
 
 /// What became of an acquire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -31,6 +31,8 @@ pub struct AcquireReply {
     #[serde(rename = "result")]
     pub outcome: Outcome,
     pub semaphore: Option<Semaphore>,
+    /// Why it was not granted, where that was asked for.
+    pub waiting: Option<Waiting>,
     #[serde(default)]
     pub fencing_token: i64,
     /// µs until something is due in the namespace, or -1.
@@ -50,9 +52,10 @@ pub struct SweepReply {
     pub heard: usize,
 }
 
-/// The place of an entry in its list.
+/// The place of an entry in its list: its score, as Redis writes it, and its name. A score need not
+/// be an integer, and as a text it keeps all its digits.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
-pub struct Edge(pub i64, pub String);
+pub struct Edge(pub String, pub String);
 
 /// A page, with the edges from which the pages around it go on.
 #[derive(Debug, Deserialize)]

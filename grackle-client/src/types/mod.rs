@@ -8,6 +8,7 @@ mod lease;
 mod namespace;
 mod page;
 mod semaphore;
+mod waiter;
 
 pub use lease::{
     CreateSemaphoreLeaseRequest, GetSemaphoreLeaseRequest, Lease, LeaseResponse,
@@ -24,6 +25,10 @@ pub use semaphore::{
     DeleteSemaphoreRequest, GetSemaphoreRequest, Holder, ListSemaphoreHoldersRequest,
     ListSemaphoreHoldersResponse, ListSemaphoresRequest, ListSemaphoresResponse,
     ReleaseSemaphoreRequest, Semaphore, SemaphoreResponse, UpdateSemaphoreRequest,
+};
+pub use waiter::{
+    Drained, GetSemaphoreWaiterRequest, ListSemaphoreWaitersRequest, ListSemaphoreWaitersResponse,
+    SemaphoreWaiterResponse, Waiter, Waiting,
 };
 
 use std::collections::BTreeMap;

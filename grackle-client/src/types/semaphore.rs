@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Metadata, Page, int64};
+use super::{Metadata, Page, Waiting, int64};
 
 /// A named counter that limits how many permits are held at once.
 ///
@@ -141,6 +141,10 @@ pub struct AcquireSemaphoreRequest {
     pub timeout_seconds: i64,
     /// At most 32 entries, shown with the holder.
     pub metadata: Metadata,
+    /// Is an answer that it was not granted to say why, in
+    /// [`waiting`](AcquireSemaphoreResponse::waiting)? It costs Redis a little more; where it is not
+    /// asked for, nothing.
+    pub explain: bool,
 }
 
 /// Gives up a lease's hold.
@@ -207,6 +211,14 @@ pub struct AcquireSemaphoreResponse {
     /// be counted too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acked_replicas: Option<i64>,
+    /// Why it was not granted: only where it was not, and
+    /// [`explain`](AcquireSemaphoreRequest::explain) was asked for.
+    ///
+    /// Of a call that was not to wait, the place that it would have had; of one that timed out, the
+    /// place that it had when it gave up. (Where the wait had ended a moment before that, as a
+    /// deadline and a hand-off met, it is the place that it would get now.)
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
 }
 
 /// A semaphore.

@@ -15,6 +15,10 @@ pub(super) fn schema(of: &str, field: &str, limits: &Limits) -> Value {
         "name" | "namespace_name" | "semaphore_name" => name(of, field),
         "permits" => int("The total capacity.", 1, Some(MAX_PERMITS)),
         "weight" if of == "Holder" => int("Permits held.", 1, Some(MAX_PERMITS)),
+        "weight" if of == "Drained" => {
+            int("Sum of the weights granted to those who waited.", 1, Some(MAX_PERMITS))
+        }
+        "position" if of == "Waiter" => int("1 is next; 0 where it is set aside.", 0, None),
         "weight" => int("Permits wanted, all or none.", 1, Some(MAX_PERMITS)),
         "ttl_seconds" => int("Life from now, in seconds.", 1, Some(limits.max_lease_ttl_seconds)),
         "timeout_seconds" => timeout_seconds(limits),
@@ -40,6 +44,19 @@ fn count(field: &str) -> Option<Value> {
              server has --ack-replicas. Fewer than that: a failover may forget it.",
             0,
         ),
+        "position" => {
+            ("The place that it has or would have among those whose servers listen; 1 is next.", 1)
+        }
+        "share" => ("How much its process gets beside the others.", 1),
+        "weight_ahead" => ("Sum of the weights of those before it.", 0),
+        "estimated_wait_seconds" => (
+            "How long it takes, rounded up, until weight_ahead and its own weight are granted, if \
+             the queue goes on as it did of late. Only where there is `drained`.",
+            1,
+        ),
+        "seconds" => {
+            ("In so many seconds, up to now: 30 to 60, or as long as there has been a queue.", 1)
+        }
         "version" => ("1 at creation, one more with every update.", 1),
         _ => return None,
     };
@@ -52,6 +69,8 @@ fn time(field: &str) -> Option<Value> {
         "updated_at" => "When it was last updated; `created_at` until then.",
         "last_activity_at" => "When somebody last tried to acquire, or released.",
         "locked_at" => "When this hold was last granted.",
+        "queued_at" => "When it began to wait.",
+        "deadline_at" => "When the last of its calls times out.",
         "expires_at" => "From then on the lease is gone, and never revived.",
         _ => return None,
     };
@@ -79,8 +98,21 @@ fn other(of: &str, field: &str) -> Value {
             "description": "The token of the page before; empty where there is none.",
         })),
         "outcome" => outcome(),
-        _ => record(field),
+        _ => flag(field).unwrap_or_else(|| record(of, field)),
     }
+}
+
+fn flag(field: &str) -> Option<Value> {
+    let about = match field {
+        "explain" => "Is an answer that it was not granted to say why, in `waiting`?",
+        "set_aside" => "Passed over for now, as nobody listens for its answer; its place is kept.",
+        "weight_ahead_is_least" => {
+            "Only where true: weight_ahead is that much at least. More than 500 stand before it and \
+             as many behind; beyond the first 500 each counts as 1."
+        }
+        _ => return None,
+    };
+    Some(json!({ "type": "boolean", "description": about }))
 }
 
 fn name(of: &str, field: &str) -> Value {
@@ -137,7 +169,7 @@ fn outcome() -> Value {
     }))
 }
 
-fn record(field: &str) -> Value {
+fn record(of: &str, field: &str) -> Value {
     let (list, record, about) = match field {
         "namespace" => (false, "Namespace", "Its record."),
         "semaphore" => (false, "Semaphore", "Its record, right after the call."),
@@ -145,7 +177,25 @@ fn record(field: &str) -> Value {
         "namespaces" => (true, "Namespace", "In name order."),
         "semaphores" => (true, "Semaphore", "In name order."),
         "leases" => (true, "Lease", "By created_at, then by lease_id."),
+        "holders" if of == "Waiting" => (true, "Holder", "The first 10, by locked_at."),
         "holders" => (true, "Holder", "By locked_at, then by lease_id."),
+        "waiters" => (
+            true,
+            "Waiter",
+            "In the order in which they are admitted. Those set aside stand among them, where they \
+             come back.",
+        ),
+        "waiter" => (false, "Waiter", "Its record."),
+        "waiting" => (
+            false,
+            "Waiting",
+            "Why it waits; of an acquire, only where it was not granted and `explain` was asked for.",
+        ),
+        "drained" => (
+            false,
+            "Drained",
+            "How the queue went on of late; only where somebody who waited was granted something.",
+        ),
         _ => return Value::Null,
     };
     let mut schema = super::reference(record);

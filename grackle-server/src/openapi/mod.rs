@@ -88,7 +88,7 @@ fn error_responses() -> Map<String, Value> {
 fn when(code: Code) -> &'static str {
     match code {
         Code::InvalidArgument => "The call itself is wrong: correct it.",
-        Code::NotFound => "The namespace, semaphore or lease is not there.",
+        Code::NotFound => "The namespace, semaphore, lease or waiter is not there.",
         Code::MethodNotAllowed => "Another method is needed.",
         Code::RequestTimeout => "The body did not arrive in time.",
         Code::AlreadyExists => "It is there already, untouched.",

@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
 use grackle_client::types::{
-    AcquireSemaphoreResponse, Holder, Lease, Metadata, Namespace, Semaphore,
+    AcquireSemaphoreResponse, Drained, Holder, Lease, Metadata, Namespace, Semaphore, Waiter,
+    Waiting,
 };
 
 use super::*;
@@ -17,15 +18,28 @@ fn all_samples() -> Vec<(&'static str, Value)> {
     };
     let semaphore = Semaphore { metadata: metadata.clone(), description, ..Semaphore::default() };
     let holder = Holder { metadata: metadata.clone(), ..Holder::default() };
+    let waiter = Waiter { metadata: metadata.clone(), ..Waiter::default() };
+    let waiting = Waiting {
+        weight_ahead_is_least: true,
+        estimated_wait_seconds: Some(1),
+        drained: Some(Drained::default()),
+        ..Waiting::default()
+    };
     let lease = Lease { metadata, ..Lease::default() };
     let records = [
         ("Namespace", serde_json::to_value(namespace).unwrap()),
         ("Semaphore", serde_json::to_value(semaphore).unwrap()),
         ("Holder", serde_json::to_value(holder).unwrap()),
+        ("Waiter", serde_json::to_value(waiter).unwrap()),
+        ("Waiting", serde_json::to_value(waiting.clone()).unwrap()),
+        ("Drained", serde_json::to_value(Drained::default()).unwrap()),
         ("Lease", serde_json::to_value(lease).unwrap()),
     ];
-    let acquired =
-        AcquireSemaphoreResponse { acked_replicas: Some(0), ..AcquireSemaphoreResponse::default() };
+    let acquired = AcquireSemaphoreResponse {
+        acked_replicas: Some(0),
+        waiting: Some(waiting),
+        ..AcquireSemaphoreResponse::default()
+    };
     let full = ("AcquireSemaphoreResponse", serde_json::to_value(acquired).unwrap());
     let others = samples().into_iter().filter(|(name, _)| *name != full.0);
     others.chain(records).chain([full.clone()]).collect()
@@ -45,7 +59,8 @@ fn json_type(value: &Value) -> &'static str {
         Value::Number(_) => "integer",
         Value::Array(_) => "array",
         Value::Object(_) => "object",
-        Value::Null | Value::Bool(_) => "none of ours",
+        Value::Bool(_) => "boolean",
+        Value::Null => "none of ours",
     }
 }
 
@@ -79,6 +94,8 @@ fn what_may_be_left_out_of_an_answer_is_not_required() {
         ("Namespace", serde_json::to_value(Namespace::default()).unwrap()),
         ("Semaphore", serde_json::to_value(Semaphore::default()).unwrap()),
         ("Holder", serde_json::to_value(Holder::default()).unwrap()),
+        ("Waiter", serde_json::to_value(Waiter::default()).unwrap()),
+        ("Waiting", serde_json::to_value(Waiting::default()).unwrap()),
         ("Lease", serde_json::to_value(Lease::default()).unwrap()),
     ] {
         let required = document["components"]["schemas"][name]["required"].as_array().unwrap();
@@ -110,7 +127,7 @@ fn every_field_says_what_it_is() {
 #[test]
 fn every_operation_is_a_path_with_its_errors() {
     let document = document(&Limits::default());
-    assert_eq!(OPERATIONS.len(), 18);
+    assert_eq!(OPERATIONS.len(), 20);
     assert_eq!(document["paths"].as_object().unwrap().len(), OPERATIONS.len());
     for operation in OPERATIONS {
         let post = &document["paths"][format!("/v1/{}", operation.name)]["post"];

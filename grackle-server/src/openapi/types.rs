@@ -35,7 +35,7 @@ const REQUESTS: &[Type] = &[
     (
         "AcquireSemaphoreRequest",
         &["namespace_name", "semaphore_name", "lease_id", "weight"],
-        &["timeout_seconds", "metadata"],
+        &["timeout_seconds", "metadata", "explain"],
     ),
     ("ReleaseSemaphoreRequest", &["namespace_name", "semaphore_name", "lease_id"], &[]),
     (
@@ -43,6 +43,12 @@ const REQUESTS: &[Type] = &[
         &["namespace_name", "semaphore_name"],
         &["limit", "pagination_token"],
     ),
+    (
+        "ListSemaphoreWaitersRequest",
+        &["namespace_name", "semaphore_name"],
+        &["limit", "pagination_token"],
+    ),
+    ("GetSemaphoreWaiterRequest", &["namespace_name", "semaphore_name", "lease_id"], &[]),
     (
         "CreateSemaphoreLeaseRequest",
         &["namespace_name", "process_id", "ttl_seconds"],
@@ -77,14 +83,40 @@ const ANSWERS: &[Type] = &[
         &["description", "metadata"],
     ),
     ("Holder", &["lease_id", "weight", "locked_at", "fencing_token"], &["metadata"]),
+    (
+        "Waiter",
+        &[
+            "lease_id",
+            "process_id",
+            "weight",
+            "share",
+            "queued_at",
+            "deadline_at",
+            "position",
+            "set_aside",
+        ],
+        &["metadata"],
+    ),
+    (
+        "Waiting",
+        &["position", "weight_ahead", "holders"],
+        &["weight_ahead_is_least", "estimated_wait_seconds", "drained"],
+    ),
+    ("Drained", &["weight", "seconds"], &[]),
     ("Lease", &["lease_id", "process_id", "created_at", "expires_at"], &["metadata"]),
     ("NamespaceResponse", &["namespace"], &[]),
     ("SemaphoreResponse", &["semaphore"], &[]),
     ("LeaseResponse", &["lease"], &[]),
-    ("AcquireSemaphoreResponse", &["semaphore", "outcome", "fencing_token"], &["acked_replicas"]),
+    (
+        "AcquireSemaphoreResponse",
+        &["semaphore", "outcome", "fencing_token"],
+        &["acked_replicas", "waiting"],
+    ),
+    ("SemaphoreWaiterResponse", &["waiter", "waiting"], &[]),
     ("ListNamespacesResponse", &["namespaces", NEXT, PREVIOUS], &[]),
     ("ListSemaphoresResponse", &["semaphores", NEXT, PREVIOUS], &[]),
     ("ListSemaphoreHoldersResponse", &["holders", NEXT, PREVIOUS], &[]),
+    ("ListSemaphoreWaitersResponse", &["waiters", NEXT, PREVIOUS], &[]),
     ("ListSemaphoreLeasesResponse", &["leases", NEXT, PREVIOUS], &[]),
     ("Empty", &[], &[]),
 ];

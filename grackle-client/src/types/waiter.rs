@@ -1,0 +1,109 @@
+use serde::{Deserialize, Serialize};
+
+use super::{Holder, Metadata, Page, int64};
+
+/// A lease that waits for permits of a semaphore.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Waiter {
+    /// The lease that is to own the hold.
+    pub lease_id: String,
+    /// The lease's process.
+    pub process_id: String,
+    /// Permits wanted.
+    pub weight: i64,
+    /// How much its process gets beside the others, 1 … 1,000.
+    pub share: i64,
+    /// Nanoseconds since the epoch at which it began to wait.
+    pub queued_at: i64,
+    /// Nanoseconds since the epoch at which the last of its calls times out.
+    pub deadline_at: i64,
+    /// 1 is next; 0 where it is set aside.
+    pub position: i64,
+    /// It is passed over for now, as nobody listens for its answer; its place is kept.
+    pub set_aside: bool,
+    /// Labels given with the acquire.
+    #[serde(skip_serializing_if = "Metadata::is_empty")]
+    pub metadata: Metadata,
+}
+
+/// Why a call waits, or would have to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Waiting {
+    /// The place that it has or would have among those whose nodes listen; 1 is next.
+    pub position: i64,
+    /// Sum of the weights of those before it, shown up to 2^53 − 1.
+    pub weight_ahead: i64,
+    /// `weight_ahead` is that much at least: more than 500 stand before it and as many behind, and
+    /// beyond the first 500 each counts as 1.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub weight_ahead_is_least: bool,
+    /// The first 10 holders, by `locked_at`.
+    pub holders: Vec<Holder>,
+    /// How long it takes, in seconds, rounded up, until `weight_ahead` and its own weight are
+    /// granted, if the queue goes on as it did of late. Left out where [`drained`](Self::drained) is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated_wait_seconds: Option<i64>,
+    /// How the queue went on of late. Left out where nobody who waited was granted anything in the
+    /// last 30 to 60 seconds, or where the queue is less than a second old.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drained: Option<Drained>,
+}
+
+/// What those who waited in a queue were granted of late.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Drained {
+    /// Sum of the weights granted.
+    pub weight: i64,
+    /// In so many seconds, up to now: 30 to 60, or as long as there has been a queue.
+    pub seconds: i64,
+}
+
+/// Asks for one waiter, and why it waits.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GetSemaphoreWaiterRequest {
+    /// Its namespace.
+    pub namespace_name: String,
+    /// The semaphore.
+    pub semaphore_name: String,
+    /// The lease that waits there.
+    pub lease_id: String,
+}
+
+/// Asks for a page of waiters, by their places.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ListSemaphoreWaitersRequest {
+    /// Its namespace.
+    pub namespace_name: String,
+    /// The semaphore.
+    pub semaphore_name: String,
+    /// Entries a page, 1–250; 0 means 100.
+    #[serde(deserialize_with = "int64::deserialize")]
+    pub limit: i64,
+    /// A token of an earlier page, or empty for the first.
+    pub pagination_token: String,
+}
+
+/// A waiter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SemaphoreWaiterResponse {
+    /// Its record.
+    pub waiter: Waiter,
+    /// Why it waits. Of one that is set aside, `position` is the place to which it would come back.
+    pub waiting: Waiting,
+}
+
+/// A page of waiters.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListSemaphoreWaitersResponse {
+    /// In the order in which they are admitted. Those set aside stand among them, where they come
+    /// back.
+    pub waiters: Vec<Waiter>,
+    /// Tokens of the pages around this one.
+    #[serde(flatten)]
+    pub page: Page,
+}
