@@ -76,8 +76,9 @@ local ahead = head and head[1] ~= lease_id and tonumber(head[2]) < before
 local fits = need <= 0 or (not ahead and s.active_holds + need <= s.permits)
 if not fits and timeout == 0 then
   save()
-  local why = explain and e.waiting_json(s, lease_id, w and w.place or e.arrival(s, old), weight)
-  return answer('unavailable', s, why)
+  if not explain then return answer('unavailable', s) end
+  local place = w and w.place or e.arrival(s, old)
+  return answer('unavailable', s, explanation()(s, lease_id, place, weight))
 end
 
 if not w then

@@ -4,5 +4,5 @@ return {
   MAX_CALLS = MAX_CALLS, admit = admit, arrival = arrival, call_of = call_of, claim = claim, fail = fail,
   forget_over = forget_over, grant = grant,
   grow_no_more = grow_no_more, measure = measure, place = place, sweep = sweep, sweep_in = sweep_in,
-  wait_from = wait_from, waiting_json = waiting_json,
+  wait_from = wait_from,
 }

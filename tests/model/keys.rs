@@ -5,13 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::spec::{
-    Call, Grant, Hold, Lease, Name, Namespace, Semaphore, Wait, description, metadata,
+    Call, Drain, GROWING, Grant, Hold, Lease, Name, Namespace, Semaphore, Wait, description,
+    metadata,
 };
 use crate::stage::text;
 use crate::support::world::State;
-
-/// What makes the place of a hold that grows smaller than any other.
-const GROWING: i64 = 1 << 52;
 
 /// Key and field or member, without what the namespace's keys begin with.
 #[derive(Debug, Default, PartialEq)]
@@ -125,6 +123,18 @@ impl Keys {
                 ("request", semaphore.request.to_owned()),
             ],
         );
+        // Not there before somebody has waited.
+        if semaphore.next_arrival > 0 {
+            let Drain { weight, before, since } = semaphore.drain;
+            self.texts(
+                &key,
+                &[
+                    ("drained", weight.to_string()),
+                    ("drained_before", before.unwrap_or(-1).to_string()),
+                    ("drained_since", since.to_string()),
+                ],
+            );
+        }
         let shown = serde_json::to_value(semaphore.shown()).expect("JSON");
         let about = ["version", "created_at", "updated_at", "description", "metadata"];
         let about = about.iter().filter_map(|field| Some((*field, shown.get(field)?)));
@@ -146,10 +156,8 @@ impl Keys {
         });
         add_labels(&mut value, wait.label);
         self.put(&format!(":lease:{lease}"), &format!("wait:{name}"), value);
-        let grows = semaphore.holds.contains_key(lease);
-        let place = i64::from(wait.arrival) - if grows { GROWING } else { 0 };
         let list = if wait.listens() { "queue" } else { "aside" };
-        self.put(&format!("{key}:{list}"), lease, json!(place));
+        self.put(&format!("{key}:{list}"), lease, json!(semaphore.score(lease, wait)));
         self.put(&format!("{key}:weights"), lease, json!(wait.weight));
         self.put(":due", &format!("wait {lease} {name}"), json!(wait.forgotten_at()));
         for call in wait.calls.iter().filter(|call| !call.aside) {

@@ -61,6 +61,17 @@ pub(crate) enum Op {
         from: From,
         limit: usize,
     },
+    ListWaiters {
+        ns: Name,
+        name: Name,
+        from: From,
+        limit: usize,
+    },
+    GetWaiter {
+        ns: Name,
+        name: Name,
+        lease: Name,
+    },
     Acquire {
         ns: Name,
         wanted: Wanted,
@@ -130,6 +141,10 @@ pub(crate) enum Op {
     },
 }
 
+/// The weight that a call is said to have asked for when it gives up; it matters where its wait is
+/// gone by then.
+pub(crate) const EXPLAINED: i64 = 3;
+
 /// A step, shown in one line.
 #[derive(Clone)]
 pub(crate) struct Step(pub(crate) Op);
@@ -158,6 +173,8 @@ impl Op {
             | Self::DeleteSemaphore { ns, .. }
             | Self::ListSemaphores { ns, .. }
             | Self::ListHolders { ns, .. }
+            | Self::ListWaiters { ns, .. }
+            | Self::GetWaiter { ns, .. }
             | Self::Acquire { ns, .. }
             | Self::Resume { ns, .. }
             | Self::GiveUp { ns, .. }
@@ -197,9 +214,13 @@ impl Op {
             Self::ListHolders { ns, name, from, limit } => {
                 model.list_holders(ns, name, &from, limit)
             }
+            Self::ListWaiters { ns, name, from, limit } => {
+                model.list_waiters(ns, name, &from, limit)
+            }
+            Self::GetWaiter { ns, name, lease } => model.get_waiter(ns, name, lease),
             Self::Acquire { ns, wanted } => model.acquire(ns, wanted),
             Self::Resume { ns, calls } => model.resume(ns, &calls),
-            Self::GiveUp { ns, call } => model.give_up(ns, call),
+            Self::GiveUp { ns, call } => model.give_up(ns, call, EXPLAINED),
             Self::Cancel { ns, call } => model.cancel(ns, call),
             Self::SetAside { ns, undo, calls } => model.set_aside(ns, undo, &calls),
             Self::Release { ns, name, lease } => model.release(ns, name, lease),

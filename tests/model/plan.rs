@@ -93,7 +93,7 @@ pub(crate) fn next(state: &Played) -> BoxedStrategy<Op> {
         2 => node().prop_map(|node| Op::Dies { node }),
         4 => node().prop_map(|node| Op::Returns { node }),
         10 => about_leases(pages()),
-        8 => about_semaphores(state, pages()),
+        11 => about_semaphores(state, pages()),
         2 => about_namespaces(state, pages()),
     ]
     .boxed()
@@ -122,7 +122,13 @@ fn about_semaphores(state: &Played, pages: Pages) -> BoxedStrategy<Op> {
     let versions = all.map(|semaphore| semaphore.version).collect();
     let made = (request(), ns(), semaphore(), permits(), 0..3_u8);
     let updated = (request(), ns(), semaphore(), version(versions), permits(), 0..3_u8);
+    let pages_of_waiters = pages.clone();
     prop_oneof![
+        3 => (ns(), semaphore(), pages_of_waiters).prop_map(|(ns, name, (from, limit))| {
+            Op::ListWaiters { ns, name, from, limit }
+        }),
+        3 => (ns(), semaphore(), lease())
+            .prop_map(|(ns, name, lease)| Op::GetWaiter { ns, name, lease }),
         4 => made.prop_map(|(request, ns, name, permits, label)| {
             Op::CreateSemaphore { request, ns, name, permits, label }
         }),
@@ -282,6 +288,9 @@ fn edges(state: &Played) -> Vec<(i64, String)> {
             edges.push((0, semaphore.name.to_owned()));
             for (lease, hold) in &semaphore.holds {
                 edges.push((hold.top().locked_at, (*lease).to_owned()));
+            }
+            for (lease, wait) in &semaphore.waits {
+                edges.push((semaphore.score(lease, wait), (*lease).to_owned()));
             }
         }
     }

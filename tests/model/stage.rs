@@ -10,7 +10,7 @@ use grackle_client::{Error, Limits as Configured};
 
 use crate::ears::{Ears, Heard};
 use crate::keys::Keys;
-use crate::op::Op;
+use crate::op::{EXPLAINED, Op};
 use crate::plan::NAMESPACES;
 use crate::spec::{
     Answer, Asked, Fate, From, Limits, Micros, Name, Outcome, Page, Refused, Ticket, Wanted,
@@ -131,6 +131,14 @@ impl Stage {
                 let listed = scripts.list_semaphore_holders(ns, name, &from, limit as i64);
                 Answer::Holders(page(listed.await?))
             }
+            Op::ListWaiters { ns, name, from, limit } => {
+                let from = start(from);
+                let listed = scripts.list_semaphore_waiters(ns, name, &from, limit as i64);
+                Answer::Waiters(page(listed.await?))
+            }
+            Op::GetWaiter { ns, name, lease } => {
+                Answer::Waiter(scripts.get_semaphore_waiter(ns, name, lease).await?)
+            }
             Op::Acquire { ns, wanted } => self.acquire(ns, wanted).await?,
             Op::Resume { ns, calls } => {
                 let calls: Vec<_> = calls.into_iter().map(call).collect();
@@ -138,7 +146,7 @@ impl Stage {
                 Answer::Resumed { sweep_in, fates: replies.into_iter().map(fate).collect() }
             }
             Op::GiveUp { ns, call: asked } => {
-                Answer::Outcome(outcome(scripts.give_up(ns, &call(asked)).await?))
+                Answer::Outcome(outcome(scripts.give_up(ns, &call(asked), Some(EXPLAINED)).await?))
             }
             Op::Cancel { ns, call: asked } => done(scripts.cancel(ns, &call(asked)).await?),
             Op::SetAside { ns, undo, calls } => {
@@ -178,7 +186,8 @@ impl Stage {
     async fn acquire(&self, ns: Name, wanted: Wanted) -> Result<Answer, Error> {
         let Wanted { semaphore, lease, ticket, weight, label, timeout, listening } = wanted;
         let (metadata, timeout) = (metadata(label), duration(timeout));
-        let wants = Wants { weight, metadata: &metadata, timeout, listening };
+        let explain = true;
+        let wants = Wants { weight, metadata: &metadata, timeout, listening, explain };
         let asked = call(Asked { lease, semaphore, ticket });
         Ok(Answer::Outcome(outcome(self.world.scripts.acquire(ns, &asked, wants).await?)))
     }
@@ -214,13 +223,15 @@ fn duration(micros: Micros) -> Duration {
 fn start(from: From) -> Start {
     match from {
         From::Start => Start::First,
-        From::After(score, name) => Start::After(Edge(score, name)),
-        From::Before(score, name) => Start::Before(Edge(score, name)),
+        From::After(score, name) => Start::After(Edge(score.to_string(), name)),
+        From::Before(score, name) => Start::Before(Edge(score.to_string(), name)),
     }
 }
 
 fn page<T>(reply: PageReply<T>) -> Page<T> {
-    let edge = |edge: Option<Edge>| edge.map(|Edge(score, name)| (score, name));
+    let edge = |edge: Option<Edge>| {
+        edge.map(|Edge(score, name)| (score.parse().expect("an integer"), name))
+    };
     Page { entries: reply.entries, before: edge(reply.before), after: edge(reply.after) }
 }
 
@@ -234,12 +245,13 @@ fn fate(resumed: Resumed) -> Fate {
 
 pub(crate) fn outcome(reply: AcquireReply) -> Outcome {
     let semaphore = || reply.semaphore.clone().expect("the semaphore");
+    let waiting = || reply.waiting.clone().expect("why it is not granted");
     match reply.outcome {
         Reported::Acquired => {
             Outcome::Acquired { token: reply.fencing_token, semaphore: semaphore() }
         }
-        Reported::Unavailable => Outcome::Unavailable(semaphore()),
-        Reported::TimedOut => Outcome::TimedOut(semaphore()),
+        Reported::Unavailable => Outcome::Unavailable(semaphore(), waiting()),
+        Reported::TimedOut => Outcome::TimedOut(semaphore(), waiting()),
         Reported::Waiting => Outcome::Waiting { sweep_in: reply.sweep_in.expect("when to sweep") },
         Reported::Error => {
             let error = reply.error.expect("a text");

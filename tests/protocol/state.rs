@@ -217,7 +217,8 @@ impl State {
         }
         for call in self.pending(node) {
             if self.calls[call].ends_at.is_some_and(|ends_at| ends_at <= self.tick) {
-                let reply = self.redis.give_up(NS, self.asked(world, call));
+                let reply =
+                    self.redis.give_up(NS, self.asked(world, call), world.plans[call].weight);
                 self.publish();
                 self.answer(call, reply);
             }

@@ -17,20 +17,23 @@ macro_rules! part {
     };
 }
 
-/// `part "name"` stands before the script; `engine { … }` wraps parts into a function that makes
-/// them when it is called.
+/// `part "name"` stands before the script; `engine [ … ]` and `explanation [ … ]` wrap parts into
+/// functions that make them when they are called.
 macro_rules! joined {
-    ($clock:literal, $name:ident, [$($part:literal)*] $(engine [$($inner:literal)*])?) => {
+    ($clock:literal, $name:ident, [$($part:literal)*]
+     $(engine [$($inner:literal)*])? $(explanation [$($why:literal)*])?) => {
         concat!(
             part!($clock), part!("keys"), $(part!($part),)*
             $("local function engine()\n", $(part!($inner),)* part!("engine"), "end\n",)?
+            $("local function explanation()\n", $(part!($why),)* part!("explanation"), "end\n",)?
             include_str!(concat!("../../lua/", stringify!($name), ".lua")),
         )
     };
 }
 
 macro_rules! scripts {
-    ($($name:ident: [$($part:literal)*] $(engine [$($inner:literal)*])?;)*) => {
+    ($($name:ident: [$($part:literal)*]
+       $(engine [$($inner:literal)*])? $(explanation [$($why:literal)*])?;)*) => {
         pub(super) struct Table { $(pub(super) $name: Entry,)* }
 
         impl Table {
@@ -38,9 +41,11 @@ macro_rules! scripts {
                 let first = if cluster { part!("cluster") } else { "" };
                 Self { $($name: {
                     let code = if test_clock {
-                        joined!("test_clock", $name, [$($part)*] $(engine [$($inner)*])?)
+                        joined!("test_clock", $name, [$($part)*]
+                            $(engine [$($inner)*])? $(explanation [$($why)*])?)
                     } else {
-                        joined!("clock", $name, [$($part)*] $(engine [$($inner)*])?)
+                        joined!("clock", $name, [$($part)*]
+                            $(engine [$($inner)*])? $(explanation [$($why)*])?)
                     };
                     let source = include_str!(concat!("../../lua/", stringify!($name), ".lua"));
                     Entry { name: stringify!($name), source, script: Script::new(&format!("{first}{code}")) }
@@ -70,7 +75,8 @@ scripts! {
     list_semaphore_holders: ["more_keys" "semaphore" "hold" "wait" "claim" "drain" "hand_off" "sweep" "holder" "rank" "page"];
     list_semaphore_waiters: ["more_keys" "semaphore" "hold" "wait" "claim" "drain" "hand_off" "sweep" "waiter" "rank" "page"];
     get_semaphore_waiter: ["more_keys" "semaphore" "hold" "wait" "claim" "drain" "hand_off" "sweep" "waiter" "holder" "rank" "waiting"];
-    acquire: ["first" "semaphore" "hold"] engine ["more_keys" "wait" "claim" "drain" "hand_off" "sweep" "holder" "rank" "waiting"];
+    acquire: ["first" "semaphore" "hold"] engine ["more_keys" "wait" "claim" "drain" "hand_off" "sweep"]
+        explanation ["drain" "holder" "rank" "waiting"];
     resume: ["more_keys" "semaphore" "hold" "wait" "claim" "drain" "hand_off" "sweep"];
     give_up: ["more_keys" "semaphore" "hold" "wait" "claim" "drain" "hand_off" "sweep" "holder" "rank" "waiting"];
     confirm: ["hold" "claim"];

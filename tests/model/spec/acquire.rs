@@ -45,21 +45,28 @@ impl Namespace {
         semaphore.last_activity_at = around.now;
         let fits = semaphore.fits(lease, weight);
         if !fits && wanted.timeout == 0 {
-            return Ok(Answer::Outcome(Outcome::Unavailable(semaphore.shown())));
+            let waiting = semaphore.waiting(lease, weight, around.now);
+            return Ok(Answer::Outcome(Outcome::Unavailable(semaphore.shown(), waiting)));
         }
         if !semaphore.waits.contains_key(lease) {
             semaphore.within_limits(lease, fits, holds_and_waits, around)?;
         }
         let stood = semaphore.waits.get(lease).map(|wait| (wait.arrival, wait.queued_at));
+        let queued = semaphore.waits.get(lease).filter(|wait| wait.listens());
+        let queued = queued.map(|wait| wait.weight);
         let (wait, begins) = semaphore.joined(wanted, weight, label, around.now)?;
         if fits {
             let less = weight < semaphore.held_by(lease);
             semaphore.waits.remove(lease);
+            queued.into_iter().for_each(|weight| semaphore.drain.add(weight, around.now));
             semaphore.grant(lease, wait, stood, Some(ticket), around);
             if less || stood.is_some() {
                 self.admit(name, around);
             }
             return Ok(Answer::Outcome(self.semaphore(name)?.acquired(lease)));
+        }
+        if stood.is_none() && semaphore.queue().is_empty() {
+            semaphore.drain.begin(around.now);
         }
         semaphore.next_arrival += u32::from(stood.is_none());
         semaphore.waits.insert(lease, wait);

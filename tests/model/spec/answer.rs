@@ -1,4 +1,6 @@
-use grackle_client::types::{Holder, Lease, Namespace, Semaphore};
+use grackle_client::types::{
+    Holder, Lease, Namespace, Semaphore, SemaphoreWaiterResponse, Waiter, Waiting,
+};
 
 use super::{Micros, Name, Page, Ticket};
 
@@ -16,6 +18,8 @@ pub(crate) enum Answer {
     Namespaces(Page<Namespace>),
     Semaphores(Page<Semaphore>),
     Holders(Page<Holder>),
+    Waiters(Page<Waiter>),
+    Waiter(SemaphoreWaiterResponse),
     Leases(Page<Lease>),
     Refused(Refused),
 }
@@ -23,10 +27,16 @@ pub(crate) enum Answer {
 /// What becomes of an acquire, in a reply or a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    Acquired { token: i64, semaphore: Semaphore },
-    Unavailable(Semaphore),
-    TimedOut(Semaphore),
-    Waiting { sweep_in: Micros },
+    Acquired {
+        token: i64,
+        semaphore: Semaphore,
+    },
+    /// With why not, which is always asked for.
+    Unavailable(Semaphore, Waiting),
+    TimedOut(Semaphore, Waiting),
+    Waiting {
+        sweep_in: Micros,
+    },
     Failed(Refused),
 }
 
@@ -53,10 +63,11 @@ pub(crate) type Refused = &'static str;
 pub(crate) mod refused {
     use super::Refused;
 
-    pub(crate) const ALL: [Refused; 14] = [
+    pub(crate) const ALL: [Refused; 15] = [
         NO_NAMESPACE,
         NO_SEMAPHORE,
         NO_LEASE,
+        NO_WAITER,
         NAMESPACE_EXISTS,
         SEMAPHORE_EXISTS,
         VERSION,
@@ -73,6 +84,7 @@ pub(crate) mod refused {
     pub(crate) const NO_NAMESPACE: Refused = "namespace not found";
     pub(crate) const NO_SEMAPHORE: Refused = "semaphore not found";
     pub(crate) const NO_LEASE: Refused = "lease not found";
+    pub(crate) const NO_WAITER: Refused = "waiter not found";
     pub(crate) const NAMESPACE_EXISTS: Refused = "namespace already exists";
     pub(crate) const SEMAPHORE_EXISTS: Refused = "semaphore already exists";
     pub(crate) const VERSION: Refused = "version mismatch";

@@ -7,6 +7,7 @@
 mod acquire;
 mod answer;
 mod around;
+mod drain;
 mod hold;
 mod lease;
 mod model;
@@ -19,6 +20,7 @@ mod wait;
 pub(crate) use acquire::Wanted;
 pub(crate) use answer::{Answer, Fate, Outcome, Refused, Said, refused};
 pub(crate) use around::{Around, Limits};
+pub(crate) use drain::Drain;
 pub(crate) use hold::{Grant, Hold};
 pub(crate) use lease::Lease;
 pub(crate) use model::{Asked, Model};
@@ -44,6 +46,8 @@ pub(crate) const REMEMBERED: usize = 5;
 /// How many calls of one lease wait on one semaphore at most.
 pub(crate) const MAX_CALLS: usize = 64;
 pub(crate) const MAX_PERMITS: i64 = (1 << 53) - 1;
+/// What makes the place of a hold that grows smaller than any other.
+pub(crate) const GROWING: i64 = 1 << 52;
 
 /// One call of one client, `<node>:<number>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,8 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use grackle_client::types::SemaphoreWaiterResponse;
+
 use super::{
     Answer, Around, Call, Fate, From, Label, Lease, Limits, Micros, Name, Namespace, Outcome, Page,
-    Refused, Said, Semaphore, Ticket, Wanted, refused,
+    Refused, Said, Semaphore, Ticket, Wait, Wanted, refused,
 };
 
 /// A call, as its node asks about it.
@@ -176,6 +178,34 @@ impl Model {
         Ok(Answer::Holders(Page::of(all.collect(), from, limit)))
     }
 
+    pub(crate) fn list_waiters(
+        &mut self,
+        ns: Name,
+        name: Name,
+        from: &From,
+        limit: usize,
+    ) -> Reply {
+        let namespace = self.swept(ns)?.0;
+        let leases = namespace.leases.clone();
+        let semaphore = namespace.semaphore(name)?;
+        let listed = |(lease, wait): (&Name, &Wait)| {
+            let shown = semaphore.waiter(lease, wait, &leases[lease]);
+            (semaphore.score(lease, wait), (*lease).to_owned(), shown)
+        };
+        let all = semaphore.waits.iter().map(listed).collect();
+        Ok(Answer::Waiters(Page::of(all, from, limit)))
+    }
+
+    pub(crate) fn get_waiter(&mut self, ns: Name, name: Name, lease: Name) -> Reply {
+        let (namespace, around) = self.swept(ns)?;
+        let record = namespace.lease(lease)?.clone();
+        let semaphore = namespace.semaphore(name)?;
+        let wait = semaphore.waits.get(lease).ok_or(refused::NO_WAITER)?;
+        let waiter = semaphore.waiter(lease, wait, &record);
+        let waiting = semaphore.waiting(lease, wait.weight, around.now);
+        Ok(Answer::Waiter(SemaphoreWaiterResponse { waiter, waiting }))
+    }
+
     // Acquiring.
 
     pub(crate) fn acquire(&mut self, ns: Name, wanted: Wanted) -> Reply {
@@ -209,8 +239,8 @@ impl Model {
     }
 
     /// A call's time is over: it was granted, or it is timed out and gone. One whose node is not
-    /// heard learns of its turn here.
-    pub(crate) fn give_up(&mut self, ns: Name, call: Asked) -> Reply {
+    /// heard learns of its turn here. `weight` is what it asked for.
+    pub(crate) fn give_up(&mut self, ns: Name, call: Asked, weight: i64) -> Reply {
         let Asked { lease, semaphore: name, ticket } = call;
         let (namespace, around) = self.swept(ns)?;
         namespace.lease(lease)?;
@@ -222,15 +252,24 @@ impl Model {
             namespace.admit(name, around);
             around.asking.clear();
         }
-        let timed_out = namespace.semaphore(name)?.drop_call(lease, ticket);
+        let semaphore = namespace.semaphore(name)?;
+        let now = around.now;
+        // The place that it gives up; where it stands nowhere any more, the one that it would get.
+        let asked = semaphore.waits.get(lease).map_or(weight, |wait| wait.weight);
+        let gives_up = semaphore.waiting(lease, asked, now);
+        let timed_out = semaphore.drop_call(lease, ticket);
         if timed_out {
             namespace.admit(name, around);
         }
         let semaphore = namespace.semaphore(name)?;
         let granted = !timed_out && semaphore.claim(lease, ticket);
-        let timed_out = || Outcome::TimedOut(semaphore.shown());
-        let outcome = if granted { semaphore.acquired(lease) } else { timed_out() };
-        Ok(Answer::Outcome(outcome))
+        Ok(Answer::Outcome(if granted {
+            semaphore.acquired(lease)
+        } else if timed_out {
+            Outcome::TimedOut(semaphore.shown(), gives_up)
+        } else {
+            Outcome::TimedOut(semaphore.shown(), semaphore.waiting(lease, weight, now))
+        }))
     }
 
     /// Nobody waits for this call's answer any more: it leaves the queue, or its grant is undone.

@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Around, Call, Grant, Hold, Label, Lease, MAX_PERMITS, Micros, Name, Outcome, Refused, Ticket,
-    Wait, refused,
+    Around, Call, Drain, GROWING, Grant, Hold, Label, Lease, MAX_PERMITS, Micros, Name, Outcome,
+    Refused, Ticket, Wait, refused,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -17,6 +17,7 @@ pub(crate) struct Semaphore {
     pub(crate) last_activity_at: Micros,
     pub(crate) last_token: i64,
     pub(crate) next_arrival: u32,
+    pub(crate) drain: Drain,
     pub(crate) holds: BTreeMap<Name, Hold>,
     pub(crate) waits: BTreeMap<Name, Wait>,
 }
@@ -34,6 +35,7 @@ impl Semaphore {
             last_activity_at: now,
             last_token: 0,
             next_arrival: 0,
+            drain: Drain::from(0),
             holds: BTreeMap::new(),
             waits: BTreeMap::new(),
         }
@@ -50,6 +52,23 @@ impl Semaphore {
     /// Those who hold already and grow stand first, else they would wait for themselves.
     pub(crate) fn place(&self, lease: Name, arrival: u32) -> (bool, u32) {
         (!self.holds.contains_key(lease), arrival)
+    }
+
+    /// The place as one number, by which it is listed.
+    pub(crate) fn score(&self, lease: Name, wait: &Wait) -> i64 {
+        let grows = self.holds.contains_key(lease);
+        i64::from(wait.arrival) - if grows { GROWING } else { 0 }
+    }
+
+    /// Those that stand before a lease, where it waits or where it would.
+    pub(crate) fn ahead_of(&self, lease: Name) -> Vec<Name> {
+        let arrival = self.waits.get(lease).map_or(self.next_arrival, |wait| wait.arrival);
+        let place = self.place(lease, arrival);
+        let mut queue = self.queue();
+        queue.retain(|other| {
+            *other != lease && self.place(other, self.waits[other].arrival) < place
+        });
+        queue
     }
 
     /// The waiters that can be granted, in their order.
@@ -80,6 +99,7 @@ impl Semaphore {
             } else if wait.weight - held <= free {
                 let wait = self.waits.remove(head).expect("it is in the queue");
                 let place = Some((wait.arrival, wait.queued_at));
+                self.drain.add(wait.weight, around.now);
                 self.grant(head, wait, place, None, around);
             } else {
                 return;

@@ -2,7 +2,7 @@
 
 use grackle_client::types::{self, Metadata};
 
-use super::{Answer, Hold, Label, Lease, Micros, Name, Namespace, Semaphore};
+use super::{Answer, Hold, Label, Lease, MAX_PERMITS, Micros, Name, Namespace, Semaphore, Wait};
 
 pub(crate) fn description(label: Label) -> String {
     if label == 0 { String::new() } else { format!("about \"{label}\"") }
@@ -44,6 +44,44 @@ impl Semaphore {
             created_at: nanos(self.created_at),
             updated_at: nanos(self.updated_at),
             last_activity_at: nanos(self.last_activity_at),
+        }
+    }
+
+    /// Why a lease waits for that weight, or would.
+    pub(crate) fn waiting(&self, lease: Name, weight: i64, now: Micros) -> types::Waiting {
+        let ahead = self.ahead_of(lease);
+        let sum: i128 = ahead.iter().map(|other| i128::from(self.waits[other].weight)).sum();
+        let weight_ahead = sum.min(i128::from(MAX_PERMITS)) as i64;
+        let mut holders: Vec<_> = self.holds.iter().collect();
+        holders.sort_by_key(|(lease, hold)| (hold.top().locked_at, **lease));
+        let drained = self.drain.shown(now);
+        // Lua's numbers are doubles.
+        let wait = |drained: types::Drained| {
+            let whole = (weight_ahead as f64 + weight as f64) * drained.seconds as f64;
+            (whole / drained.weight as f64).ceil() as i64
+        };
+        types::Waiting {
+            position: ahead.len() as i64 + 1,
+            weight_ahead,
+            weight_ahead_is_least: false,
+            holders: holders.iter().take(10).map(|(lease, hold)| hold.shown(lease)).collect(),
+            estimated_wait_seconds: drained.map(wait),
+            drained,
+        }
+    }
+
+    pub(crate) fn waiter(&self, id: Name, wait: &Wait, lease: &Lease) -> types::Waiter {
+        let deadlines = wait.calls.iter().map(|call| call.deadline_at);
+        types::Waiter {
+            lease_id: id.to_owned(),
+            process_id: lease.process.to_owned(),
+            weight: wait.weight,
+            share: 1,
+            queued_at: nanos(wait.queued_at),
+            deadline_at: nanos(deadlines.max().expect("a call")),
+            position: if wait.listens() { self.ahead_of(id).len() as i64 + 1 } else { 0 },
+            set_aside: !wait.listens(),
+            metadata: metadata(wait.label),
         }
     }
 
