@@ -20,13 +20,9 @@ end
 -- What is of interest only where somebody waits.
 local function read_queue(s)
   if s.next_place then return end
-  local f = redis.call('HMGET', s.key, 'waiting_weight', 'waiting_carry', 'next_place',
-    'drained', 'drained_before', 'drained_since')
+  local f = redis.call('HMGET', s.key, 'waiting_weight', 'waiting_carry', 'next_place')
   s.waiting_weight, s.waiting_carry = tonumber(f[1]), tonumber(f[2])
   s.next_place = tonumber(f[3])
-  -- Not there before somebody has waited.
-  s.drained, s.drained_before = tonumber(f[4] or 0), tonumber(f[5] or -1)
-  s.drained_since = tonumber(f[6] or 0)
 end
 
 local function save()
@@ -42,10 +38,13 @@ local function save()
       if s.queue_changed then
         redis.call('HSET', s.key, 'waiting_count', int(s.waiting_count),
           'waiting_weight', int(s.waiting_weight), 'waiting_carry', int(s.waiting_carry),
-          'next_place', int(s.next_place), 'drained', int(s.drained),
+          'next_place', int(s.next_place))
+      end
+      if s.drain_changed then
+        redis.call('HSET', s.key, 'drained', int(s.drained),
           'drained_before', int(s.drained_before), 'drained_since', int(s.drained_since))
       end
-      s.holds_changed, s.queue_changed, s.active = nil, nil, nil
+      s.holds_changed, s.queue_changed, s.drain_changed, s.active = nil, nil, nil, nil
     end
   end
 end

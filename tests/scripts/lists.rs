@@ -1,10 +1,10 @@
 //! Pages of every list, both ways, whatever becomes of the entries meanwhile.
 
 use crate::support::world::{DAY, NS, SEM, World, lease_id, wanted};
-use grackle_client::scripts::{Edge, PageReply, PageStart};
+use grackle_client::scripts::{Call, Edge, PageReply, PageStart, Wanted};
 use grackle_client::types::{
     ListNamespacesRequest, ListSemaphoreHoldersRequest, ListSemaphoreLeasesRequest,
-    ListSemaphoresRequest, Metadata,
+    ListSemaphoreWaitersRequest, ListSemaphoresRequest, Metadata,
 };
 use grackle_client::{Client, Error};
 
@@ -13,18 +13,22 @@ enum List {
     Namespaces,
     Semaphores,
     Holders,
+    Waiters,
     Leases,
     OfProcess,
 }
 
-use List::{Holders, Leases, Namespaces, OfProcess, Semaphores};
+use List::{Holders, Leases, Namespaces, OfProcess, Semaphores, Waiters};
 
-const ALL: [List; 5] = [Namespaces, Semaphores, Holders, Leases, OfProcess];
+const ALL: [List; 6] = [Namespaces, Semaphores, Holders, Waiters, Leases, OfProcess];
+
+const PERMITS: i64 = 1_000_000;
 
 impl List {
     /// A world with that many entries in the list, and the entries in their order.
     async fn of(self, count: usize) -> (World, Vec<String>) {
-        let w = World::of(1_000_000).await;
+        let w = World::of(PERMITS).await;
+        self.prepare(&w).await;
         let names: Vec<_> = (0..count).map(|number| format!("e{number:03}")).collect();
         let mut entries = Vec::new();
         for name in &names {
@@ -40,6 +44,16 @@ impl List {
         (w, entries)
     }
 
+    /// Waiters need somebody for whom they wait, and a node that listens.
+    async fn prepare(self, w: &World) {
+        if let Waiters = self {
+            // It is to listen for as long as the test runs.
+            let node = Box::leak(Box::new(w.node("n").await));
+            w.leases("h").await;
+            w.take(&node.call("h"), 1).await;
+        }
+    }
+
     async fn add(self, w: &World, name: &str) -> String {
         let (id, none) = (lease_id(name), Metadata::new());
         match self {
@@ -47,7 +61,7 @@ impl List {
             Semaphores => {
                 drop(w.scripts.create_semaphore(name, NS, name, 1, "", &none).await.unwrap());
             }
-            Holders | Leases | OfProcess => {
+            Holders | Waiters | Leases | OfProcess => {
                 w.scripts.create_lease(NS, &id, "p", DAY, &none).await.unwrap();
             }
         }
@@ -55,12 +69,13 @@ impl List {
             Namespaces | Semaphores => return name.to_owned(),
             Leases => {}
             Holders => {
-                let call = grackle_client::scripts::Call {
-                    lease_id: id.clone(),
-                    semaphore: SEM.to_owned(),
-                    ticket: format!("n:{name}"),
-                };
-                drop(w.scripts.acquire(NS, &call, wanted(1)).await.unwrap());
+                drop(w.scripts.acquire(NS, &call(&id), wanted(1)).await.unwrap());
+            }
+            Waiters => {
+                // Every third stands aside.
+                let listening = !name.ends_with(['2', '5', '8']);
+                let all = Wanted { listening, ..wanted(PERMITS) };
+                drop(w.scripts.acquire(NS, &call(&id), all).await.unwrap());
             }
             // Each of the process has one of another beside it.
             OfProcess => {
@@ -76,6 +91,7 @@ impl List {
             Namespaces => w.scripts.delete_namespace(entry).await.unwrap(),
             Semaphores => w.scripts.delete_semaphore(NS, entry).await.unwrap(),
             Holders => drop(w.scripts.release(NS, SEM, entry).await.unwrap()),
+            Waiters => w.scripts.cancel(NS, &call(entry)).await.unwrap(),
             Leases | OfProcess => w.scripts.revoke_lease(NS, entry).await.unwrap(),
         }
     }
@@ -94,6 +110,10 @@ impl List {
             }
             Holders => {
                 let page = w.scripts.list_semaphore_holders(NS, SEM, from, limit).await;
+                names(page.unwrap(), |entry| entry.lease_id)
+            }
+            Waiters => {
+                let page = w.scripts.list_semaphore_waiters(NS, SEM, from, limit).await;
                 names(page.unwrap(), |entry| entry.lease_id)
             }
             Leases => {
@@ -117,6 +137,12 @@ impl List {
         }
         pages
     }
+}
+
+/// The call of a lease, by whatever ticket.
+fn call(lease_id: &str) -> Call {
+    let ticket = format!("n:{}", lease_id.trim_start_matches("ls_"));
+    Call { lease_id: lease_id.to_owned(), semaphore: SEM.to_owned(), ticket }
 }
 
 fn edge(score: &str, name: &str) -> Edge {
@@ -166,8 +192,9 @@ async fn entries_of_one_score_are_paged_by_name() {
 
 #[tokio::test]
 async fn entries_of_different_times_are_paged_by_time() {
-    for list in [Holders, Leases, OfProcess] {
-        let w = World::of(1_000_000).await;
+    for list in [Holders, Waiters, Leases, OfProcess] {
+        let w = World::of(PERMITS).await;
+        list.prepare(&w).await;
         let mut all = Vec::new();
         for number in (0..9).rev() {
             all.push(list.add(&w, &format!("e{number}")).await);
@@ -207,7 +234,7 @@ async fn a_page_goes_on_where_the_boundary_stood_though_it_is_gone() {
 
 #[tokio::test]
 async fn entries_that_come_and_go_hide_and_repeat_no_other() {
-    for list in [Namespaces, Semaphores, Holders, Leases] {
+    for list in [Namespaces, Semaphores, Holders, Waiters, Leases] {
         let (w, all) = list.of(10).await;
         let first = list.page(&w, &PageStart::First, 5).await;
         list.remove(&w, &all[0]).await;
@@ -246,7 +273,7 @@ async fn a_list_whose_rest_is_gone_ends_with_an_empty_page() {
 #[tokio::test]
 async fn an_empty_list_is_one_empty_page() {
     let w = World::of(1).await;
-    for list in [Holders, Leases, OfProcess] {
+    for list in [Holders, Waiters, Leases, OfProcess] {
         for from in [PageStart::First, PageStart::After(edge("7", "m"))] {
             let page = list.page(&w, &from, 9).await;
             assert!(page.entries.is_empty());
@@ -291,6 +318,15 @@ async fn ask(client: &Client, list: List, which: &str, token: &str) -> Result<St
             };
             client.list_semaphore_holders(request).await?.page
         }
+        Waiters => {
+            let request = ListSemaphoreWaitersRequest {
+                namespace_name,
+                semaphore_name: which.to_owned(),
+                limit: 1,
+                pagination_token,
+            };
+            client.list_semaphore_waiters(request).await?.page
+        }
         Leases | OfProcess => {
             let request = ListSemaphoreLeasesRequest {
                 namespace_name,
@@ -310,19 +346,24 @@ async fn a_token_is_good_for_its_own_list_alone() {
     w.semaphore("t", 9).await;
     w.scripts.create_namespace("other", "other", "", &Metadata::new()).await.unwrap();
     Semaphores.add(&w, "u").await;
+    Waiters.prepare(&w).await;
+    Waiters.add(&w, "w1").await;
+    Waiters.add(&w, "w2").await;
     let client = w.redis.client_on_test_clock().await;
-    // Each has more than a page of one, but the three at the end.
+    // Each has more than a page of one, but the four at the end.
     let lists = [
         (Namespaces, ""),
         (Semaphores, NS),
         (Holders, SEM),
         (Leases, ""),
         (OfProcess, "p"),
+        (Waiters, SEM),
         (Semaphores, "other"),
         (Holders, "t"),
+        (Waiters, "t"),
         (OfProcess, "q"),
     ];
-    for (index, (list, which)) in lists[..5].iter().enumerate() {
+    for (index, (list, which)) in lists[..6].iter().enumerate() {
         let token = ask(&client, *list, which, "").await.unwrap();
         assert_ne!(token, "", "{list:?}");
         for (other, (another, which)) in lists.iter().enumerate() {
