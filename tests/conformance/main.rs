@@ -44,8 +44,8 @@ macro_rules! suites {
     };
 }
 
-suites! { over_http by play_over_http: acquire http leases namespaces semaphores waiting }
-suites! { over_sdk by play_over_sdk: acquire leases namespaces semaphores waiting }
+suites! { over_http by play_over_http: acquire http leases namespaces semaphores waiters waiting }
+suites! { over_sdk by play_over_sdk: acquire leases namespaces semaphores waiters waiting }
 
 #[test]
 fn no_case_file_is_left_out() {

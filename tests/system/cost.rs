@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{LONG, OwnRedis, Space, TestRedis, eventually, granted};
-use grackle_client::types::AcquireOutcome;
+use grackle_client::types::{AcquireOutcome, AcquireSemaphoreRequest};
 use tokio::task::JoinSet;
 
 /// All waiters wait for the same permit, or each for one of its own.
@@ -130,4 +130,34 @@ async fn an_admission_costs_a_script_to_queue_and_one_to_release() {
     let (scripts, messages) = (calls.of("evalsha"), calls.of("publish"));
     assert!(scripts <= 102, "{scripts} scripts to release a hundred times");
     assert_eq!(messages, 100, "one message a grant");
+}
+
+#[tokio::test]
+async fn a_refusal_costs_more_only_where_it_is_asked_to_say_why() {
+    let redis = TestRedis::own().await;
+    let space = Space::create(redis.client().await, 1).await;
+    let waiters = crowd(&space, 3).await;
+    let lease = space.lease().await;
+    let cost = async |explain| {
+        let request = AcquireSemaphoreRequest {
+            namespace_name: space.namespace.clone(),
+            semaphore_name: Space::SEMAPHORE.to_owned(),
+            lease_id: lease.clone(),
+            weight: 1,
+            explain,
+            ..Default::default()
+        };
+        let before = redis.command_calls().await;
+        let answer = space.client.acquire_semaphore(request).await.unwrap();
+        assert_eq!(answer.outcome, AcquireOutcome::Unavailable);
+        let calls = redis.command_calls().await.since(&before);
+        let commands = ["hmget", "hget", "zrange", "zscore", "zrank", "zadd", "zrem", "hset"];
+        commands.map(|command| calls.of(command))
+    };
+    // The semaphore, twice hold and wait, the head's wait, the queue's counts; what is due twice and
+    // the head twice; the lease and the head's lease; the time of the attempt.
+    assert_eq!(cost(false).await, [5, 0, 4, 2, 0, 0, 0, 1]);
+    // The drain; a holder; the holders; the place is sought, and who stands behind it.
+    assert_eq!(cost(true).await, [6, 1, 6, 3, 1, 1, 1, 1]);
+    drop(waiters);
 }
