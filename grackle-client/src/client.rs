@@ -435,6 +435,10 @@ impl Client {
     /// # Errors
     ///
     /// [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`].
+    ///
+    /// # Cancel safety
+    ///
+    /// It only reads.
     pub async fn list_semaphore_waiters(
         &self,
         request: ListSemaphoreWaitersRequest,
@@ -458,6 +462,10 @@ impl Client {
     ///
     /// - [`Error::NamespaceNotFound`], [`Error::LeaseNotFound`], [`Error::SemaphoreNotFound`].
     /// - [`Error::WaiterNotFound`]: the lease does not wait there, or no more.
+    ///
+    /// # Cancel safety
+    ///
+    /// It only reads.
     ///
     /// # Examples
     ///
