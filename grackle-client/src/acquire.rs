@@ -196,5 +196,6 @@ fn response(reply: AcquireReply, waited: bool) -> AcquireSemaphoreResponse {
     };
     let semaphore = reply.semaphore.unwrap_or_default();
     let AcquireReply { fencing_token, waiting, .. } = reply;
+    let waiting = waiting.map(|waiting| *waiting);
     AcquireSemaphoreResponse { semaphore, outcome, fencing_token, waiting, ..Default::default() }
 }

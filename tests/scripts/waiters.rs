@@ -30,7 +30,7 @@ async fn refused(w: &World, n: &mut Node, lease: &str, weight: i64) -> Waiting {
     let wanted = Wanted { explain: true, ..now_or_never(weight) };
     let reply = w.ask(&n.call(lease), wanted).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Unavailable);
-    reply.waiting.unwrap()
+    *reply.waiting.unwrap()
 }
 
 /// Position and weight ahead.
@@ -71,7 +71,7 @@ async fn a_waiter_is_shown_with_all_that_it_asked_for() {
         set_aside: false,
         metadata: labels.clone(),
     };
-    assert_eq!(waiters(&w).await, [shown.clone()]);
+    assert_eq!(waiters(&w).await, std::slice::from_ref(&shown));
     assert_eq!(waiter(&w, "b").await.unwrap().waiter, shown);
     // Of two calls, what the later asked for, and the later end.
     w.advance(1).await;
@@ -318,7 +318,7 @@ async fn a_call_that_gives_up_is_told_the_place_that_it_had() {
         let reply = w.scripts.give_up(NS, call, Some(weight)).await.unwrap();
         w.check().await;
         assert_eq!(reply.outcome, Outcome::TimedOut);
-        (reply.waiting.unwrap(), reply.semaphore.unwrap())
+        (*reply.waiting.unwrap(), reply.semaphore.unwrap())
     };
     let (waiting, semaphore) = gives_up(&calls[1], 4).await;
     assert_eq!(place(&waiting), (2, 5));

@@ -550,6 +550,7 @@ impl Scripts {
 
 /// What Redis knows of a call that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "they are read and gone")]
 pub enum Resumed {
     /// It goes on waiting.
     Waits,

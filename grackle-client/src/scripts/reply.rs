@@ -32,7 +32,7 @@ pub struct AcquireReply {
     pub outcome: Outcome,
     pub semaphore: Option<Semaphore>,
     /// Why it was not granted, where that was asked for.
-    pub waiting: Option<Waiting>,
+    pub waiting: Option<Box<Waiting>>,
     #[serde(default)]
     pub fencing_token: i64,
     /// µs until something is due in the namespace, or -1.

@@ -45,7 +45,7 @@ impl Namespace {
         semaphore.last_activity_at = around.now;
         let fits = semaphore.fits(lease, weight);
         if !fits && wanted.timeout == 0 {
-            let waiting = semaphore.waiting(lease, weight, around.now);
+            let waiting = Box::new(semaphore.waiting(lease, weight, around.now));
             return Ok(Answer::Outcome(Outcome::Unavailable(semaphore.shown(), waiting)));
         }
         if !semaphore.waits.contains_key(lease) {

@@ -32,8 +32,8 @@ pub(crate) enum Outcome {
         semaphore: Semaphore,
     },
     /// With why not, which is always asked for.
-    Unavailable(Semaphore, Waiting),
-    TimedOut(Semaphore, Waiting),
+    Unavailable(Semaphore, Box<Waiting>),
+    TimedOut(Semaphore, Box<Waiting>),
     Waiting {
         sweep_in: Micros,
     },

@@ -256,7 +256,7 @@ impl Model {
         let now = around.now;
         // The place that it gives up; where it stands nowhere any more, the one that it would get.
         let asked = semaphore.waits.get(lease).map_or(weight, |wait| wait.weight);
-        let gives_up = semaphore.waiting(lease, asked, now);
+        let gives_up = Box::new(semaphore.waiting(lease, asked, now));
         let timed_out = semaphore.drop_call(lease, ticket);
         if timed_out {
             namespace.admit(name, around);
@@ -268,7 +268,8 @@ impl Model {
         } else if timed_out {
             Outcome::TimedOut(semaphore.shown(), gives_up)
         } else {
-            Outcome::TimedOut(semaphore.shown(), semaphore.waiting(lease, weight, now))
+            let would = Box::new(semaphore.waiting(lease, weight, now));
+            Outcome::TimedOut(semaphore.shown(), would)
         }))
     }
 
