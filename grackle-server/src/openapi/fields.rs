@@ -104,7 +104,7 @@ fn other(of: &str, field: &str) -> Value {
 
 fn flag(field: &str) -> Option<Value> {
     let about = match field {
-        "explain" => "Is an answer that it was not granted to say why, in `waiting`?",
+        "explain" => "Have an answer that it was not granted say why, in `waiting`.",
         "set_aside" => "Passed over for now, as nobody listens for its answer; its place is kept.",
         "weight_ahead_is_least" => {
             "Only where true: weight_ahead is that much at least. More than 500 stand before it and \
