@@ -57,11 +57,12 @@ container-tests: ## run some tests with Redis in a container, where a Docker eng
 matrix: ## run the tests of Redis' layouts on each version of Redis, and print a table
 	tools/matrix.sh
 
-# Built before, so that their Redis is there no longer than they run.
+# Built before, so that their Redis is there no longer than they run; with --workspace, so that they
+# take the libraries that the tests' build made. `cargo run` would make others.
 examples: ## run the examples, each beside a fresh Redis
-	$(CARGO) build --examples
-	tools/with-redis.sh $(CARGO) run --quiet --example quickstart
-	tools/with-redis.sh $(CARGO) run --quiet --example restaurant
+	$(CARGO) build --workspace --examples
+	tools/with-redis.sh "$${CARGO_TARGET_DIR:-target}/debug/examples/quickstart"
+	tools/with-redis.sh "$${CARGO_TARGET_DIR:-target}/debug/examples/restaurant"
 
 bench: ## measure throughput and hand-off, beside a fresh Redis
 	$(CARGO) build --release --examples

@@ -127,7 +127,8 @@ impl Client {
     /// now on no call waits here.
     ///
     /// Their leases get their old places back when they ask again through another client. Calls
-    /// that need not wait still work.
+    /// that need not wait still work. Where Redis does not answer, the calls end after 2 s all the
+    /// same, and their places go as those of a node that dies.
     ///
     /// # Cancel safety
     ///

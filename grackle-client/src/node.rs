@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use nanoid::nanoid;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
 
 use crate::acks::Acks;
 use crate::config::{Config, OnDrop};
@@ -20,7 +22,10 @@ use crate::wakeup::Subscribers;
 use crate::warning::RedisWarning;
 
 /// How long late calls are gathered.
-const GATHER: std::time::Duration = std::time::Duration::from_millis(2);
+const GATHER: Duration = Duration::from_millis(2);
+/// How long a node that closes waits for Redis; then callers are answered all the same, within the
+/// time that a server gives them.
+const CLOSES_WITHIN: Duration = Duration::from_secs(2);
 /// Calls that one script asks about.
 const BATCH: usize = 500;
 
@@ -188,9 +193,13 @@ impl Node {
     /// Sets every waiting call aside, so that the next in line are not held up and the same leases
     /// get their places back elsewhere, and answers their callers.
     pub(crate) async fn close(&self) {
+        let patience = Instant::now() + CLOSES_WITHIN;
         for (namespace, calls) in self.waits.close() {
             for calls in calls.chunks(BATCH) {
-                let resumed = self.scripts.set_aside(&namespace, false, calls).await;
+                let aside = self.scripts.set_aside(&namespace, false, calls);
+                let resumed = timeout_at(patience, aside)
+                    .await
+                    .unwrap_or_else(|_| Err(Error::unavailable("no answer from Redis in time")));
                 let resumed = resumed.unwrap_or_else(|error| {
                     tracing::warn!(%error, "waiting calls could not be set aside");
                     vec![Resumed::Waits; calls.len()]

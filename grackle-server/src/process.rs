@@ -3,26 +3,28 @@
 use std::io;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{SignalKind, signal};
 
-/// Completes at the first SIGTERM or SIGINT; the second one ends the process where it stands.
+/// Completes at the first SIGTERM, SIGINT or SIGHUP (a terminal that closes); the second one ends
+/// the process where it stands.
 pub(crate) fn shutdown_signal() -> io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let mut next = async move || {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hang_up.recv() => {}
+        }
+    };
     Ok(async move {
-        next(&mut terminate, &mut interrupt).await;
+        next().await;
         tokio::spawn(async move {
-            next(&mut terminate, &mut interrupt).await;
+            next().await;
             std::process::exit(1);
         });
     })
-}
-
-async fn next(terminate: &mut Signal, interrupt: &mut Signal) {
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
 }
 
 /// A shell gives 1,024 file descriptors, less than the callers that may wait here.

@@ -22,9 +22,6 @@ use crate::{http, openapi};
 /// How long Redis may take to answer at the start, where an operator waits for the verdict.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long the waiters' places may take to be set aside, where Redis is slow or gone.
-const SET_ASIDE_WITHIN: Duration = Duration::from_secs(2);
-
 /// Why a server could not start; each message says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -182,9 +179,7 @@ fn about_tls(url: &str, told: &str) -> &'static str {
 
 async fn set_waiters_aside(client: &Client, stop: &CancellationToken) {
     stop.cancelled().await;
-    if tokio::time::timeout(SET_ASIDE_WITHIN, client.shutdown()).await.is_err() {
-        tracing::warn!("Redis did not answer while the waiters were set aside");
-    }
+    client.shutdown().await;
 }
 
 /// Clears away what ended while no server was there to see it.

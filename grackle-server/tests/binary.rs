@@ -101,9 +101,18 @@ async fn sigterm_does_not_wait_for_those_who_wait_and_the_state_stays() {
     .await;
 }
 
-/// A terminal sends it to the whole group: the child must outlive the server's last calls.
 #[tokio::test]
 async fn ctrl_c_sets_the_waiters_aside_first() {
+    a_terminal_ends_it_by(Signal::INT).await;
+}
+
+#[tokio::test]
+async fn a_terminal_that_closes_sets_the_waiters_aside_too() {
+    a_terminal_ends_it_by(Signal::HUP).await;
+}
+
+/// A terminal signals the whole group: the child must outlive the server's last calls.
+async fn a_terminal_ends_it_by(signal: Signal) {
     in_time(async {
         let folder = TempDir::new().unwrap();
         let server = Binary::start(folder.path(), &[]).await;
@@ -111,7 +120,7 @@ async fn ctrl_c_sets_the_waiters_aside_first() {
         let mut waiting = waiting_caller(&server.address, &lease).await;
         let redis = redis_pid(folder.path()).await;
         assert_ne!(getpgid(Some(redis)).unwrap(), server.pid());
-        kill_process_group(server.pid(), Signal::INT).unwrap();
+        kill_process_group(server.pid(), signal).unwrap();
         assert_eq!(rest(&mut waiting).await.unwrap().status, 503);
         let (status, said) = server.ended().await;
         assert_eq!(status.code(), Some(0), "{said}");

@@ -22,13 +22,16 @@ mod stage;
 mod support;
 
 use std::hash::{BuildHasher, RandomState};
+use std::thread;
 
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 
 use crate::machine::{Machine, Played};
 
-const STEPS: usize = 40_000;
+const STEPS: usize = 100_000;
+/// Each plays its part of them, beside the others: Redis and a player wait for each other.
+const PLAYERS: u64 = 3;
 const STEPS_A_CASE: usize = 120;
 
 fn number(name: &str) -> Option<u64> {
@@ -41,6 +44,15 @@ fn the_scripts_do_what_the_model_does() {
     let steps = number("GRACKLE_MODEL_STEPS").map_or(STEPS, |steps| steps as usize);
     let seed = number("GRACKLE_MODEL_SEED").unwrap_or_else(|| RandomState::new().hash_one("seed"));
     eprintln!("{steps} steps; to play them again: GRACKLE_MODEL_SEED={seed}");
+    thread::scope(|scope| {
+        for player in 0..PLAYERS {
+            let seed = seed.wrapping_add(player);
+            scope.spawn(move || play(steps.div_ceil(PLAYERS as usize), seed));
+        }
+    });
+}
+
+fn play(steps: usize, seed: u64) {
     let kept = FileFailurePersistence::Direct("tests/model/regressions.txt");
     let config = Config {
         cases: steps.div_ceil(STEPS_A_CASE) as u32,

@@ -1,6 +1,6 @@
 //! What Grackle asks of Redis: round trips, connections, commands while nothing happens.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::{LONG, OwnRedis, Space, TestRedis, eventually, granted};
 use grackle_client::types::{AcquireOutcome, AcquireSemaphoreRequest};
@@ -120,7 +120,7 @@ async fn an_admission_costs_a_script_to_queue_and_one_to_release() {
         let lease = space.lease().await;
         waiting.push((lease.clone(), space.wait(&lease, 1).await));
     }
-    let before = redis.command_calls().await;
+    let (before, began) = (redis.command_calls().await, Instant::now());
     for (lease, waiter) in waiting {
         space.release(&holder).await;
         granted(waiter).await;
@@ -128,7 +128,9 @@ async fn an_admission_costs_a_script_to_queue_and_one_to_release() {
     }
     let calls = redis.command_calls().await.since(&before);
     let (scripts, messages) = (calls.of("evalsha"), calls.of("publish"));
-    assert!(scripts <= 102, "{scripts} scripts to release a hundred times");
+    // The node sweeps each 5 s meanwhile.
+    let sweeps = 2 + began.elapsed().as_secs() / 4;
+    assert!(scripts <= 100 + sweeps, "{scripts} scripts to release a hundred times");
     assert_eq!(messages, 100, "one message a grant");
 }
 

@@ -178,6 +178,22 @@ async fn a_server_told_to_stop_answers_its_waiters_at_once_and_keeps_their_place
 }
 
 #[tokio::test]
+async fn a_server_told_to_stop_while_redis_is_frozen_answers_its_waiters_all_the_same() {
+    let mut redis = TestRedis::own().await;
+    let space = Space::create(redis.client().await, 1).await;
+    let (holder, lease) = (space.lease().await, space.lease().await);
+    space.take(&holder, 1).await;
+    let mut server = ServerProcess::start(&redis, &[]).await;
+    let call = wait_at(&space, &server, &lease).await;
+    redis.stop();
+    assert!(server.terminate().await.success());
+    let (status, body) = call.await.unwrap().expect("an answer");
+    assert_eq!((status, &body["code"]), (503, &Value::from("Unavailable")));
+    redis.cont();
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
 async fn a_caller_that_hangs_up_is_passed_over_and_keeps_its_place_for_the_grace() {
     let world = World::new(1, 1).await;
     let server = world.server().await;
