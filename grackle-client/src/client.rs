@@ -8,7 +8,9 @@ use crate::acquire;
 use crate::config::{Config, Limits};
 use crate::error::Error;
 use crate::node::Node;
+use crate::semaphore_watch::SemaphoreWatch;
 use crate::token;
+use crate::topic::Watched;
 use crate::types::{
     AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateNamespaceRequest,
     CreateSemaphoreLeaseRequest, CreateSemaphoreRequest, DeleteNamespaceRequest,
@@ -17,7 +19,7 @@ use crate::types::{
     ListSemaphoreHoldersRequest, ListSemaphoreHoldersResponse, ListSemaphoreLeasesRequest,
     ListSemaphoreLeasesResponse, ListSemaphoresRequest, ListSemaphoresResponse, NamespaceResponse,
     RefreshSemaphoreLeaseRequest, ReleaseSemaphoreRequest, RevokeSemaphoreLeaseRequest,
-    SemaphoreResponse, UpdateNamespaceRequest, UpdateSemaphoreRequest,
+    SemaphoreResponse, UpdateNamespaceRequest, UpdateSemaphoreRequest, WatchSemaphoreRequest,
 };
 use crate::validate;
 use crate::warning::RedisWarning;
@@ -25,7 +27,7 @@ use crate::warning::RedisWarning;
 /// A connection to the semaphores of one Redis; cheap to clone, made to be shared.
 ///
 /// All clones share two connections to Redis (to each server of a cluster), one for commands and,
-/// once a call has had to wait, one for wake-ups, however many calls wait; a third where grants wait
+/// once a call has had to wait or somebody watches, one for wake-ups, however many do; a third where grants wait
 /// for replicas.
 ///
 /// # Errors
@@ -122,8 +124,8 @@ impl Client {
         self.node.redis_warnings().await
     }
 
-    /// Sets the waiters of this client aside and ends their calls with [`Error::Unavailable`]; from
-    /// now on no call waits here.
+    /// Sets the waiters of this client aside and ends their calls, and the streams of those who watch,
+    /// with [`Error::Unavailable`]; from now on no call waits here, and nothing is watched.
     ///
     /// Their leases get their old places back when they ask again through another client. Calls
     /// that need not wait still work.
@@ -422,6 +424,36 @@ impl Client {
         let reply = self.node.scripts.list_semaphore_holders(ns, name, &from, limit).await?;
         let page = token::page(&reply, &list);
         Ok(ListSemaphoreHoldersResponse { holders: reply.entries, page })
+    }
+
+    /// The states of a semaphore: the one it is in at once, then what changes.
+    ///
+    /// Changes that come faster than they are read, or than every 20 ms, are one: the latest state
+    /// stands. Every change of what a [`Semaphore`](crate::types::Semaphore) shows is seen in the end,
+    /// whoever makes it; a holder whose lease ends too. After a lost connection to Redis it goes on by
+    /// itself with the state of then, for as long as that takes; a change that no message told of is
+    /// seen within 10 s. When the semaphore or its namespace is deleted, or was meanwhile, a last event
+    /// says so.
+    ///
+    /// All streams of one semaphore share one subscription. Only while somebody watches does Redis
+    /// publish anything.
+    ///
+    /// # Errors
+    ///
+    /// An error is the stream's last item:
+    ///
+    /// - [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`], [`Error::InvalidField`]: only as
+    ///   the first.
+    /// - [`Error::Unavailable`]: as the first, Redis does not answer; later, this client was
+    ///   [shut down](Self::shutdown).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the stream ends it. With the last of a semaphore goes its subscription.
+    pub fn watch_semaphore(&self, request: WatchSemaphoreRequest) -> SemaphoreWatch {
+        let WatchSemaphoreRequest { namespace_name: namespace, semaphore_name: name } = request;
+        let checked = names(&namespace, &name).map(|()| Watched { namespace, name });
+        SemaphoreWatch::new(Arc::clone(&self.node), checked)
     }
 
     /// Makes a lease that ends `ttl_seconds` from now, by Redis' clock.

@@ -37,8 +37,20 @@ struct State {
     closing: bool,
     subscriptions: u64,
     calls: HashMap<String, Waiting>,
-    /// Namespaces in which calls wait, or lately did.
+    /// Namespaces in which calls wait or a semaphore is watched, or lately did.
     spaces: HashMap<String, Space>,
+}
+
+impl State {
+    /// Where the namespace is new to this node: when it has to be swept, for a patrol to follow.
+    fn visit(&mut self, namespace: &str) -> Option<watch::Receiver<Instant>> {
+        if self.spaces.contains_key(namespace) {
+            return None;
+        }
+        let (sweep_at, follow) = watch::channel(Instant::now() + SWEEP_EVERY);
+        self.spaces.insert(namespace.to_owned(), Space { heard_by: None, sweep_at });
+        Some(follow)
+    }
 }
 
 #[derive(Debug)]
@@ -95,12 +107,12 @@ impl Waits {
         };
         waiting.queued = true;
         let namespace = waiting.namespace.clone();
-        if state.spaces.contains_key(&namespace) {
-            return Ok(None);
-        }
-        let (sweep_at, follow) = watch::channel(Instant::now() + SWEEP_EVERY);
-        state.spaces.insert(namespace, Space { heard_by: None, sweep_at });
-        Ok(Some(follow))
+        Ok(state.visit(&namespace))
+    }
+
+    /// A semaphore of the namespace is watched: as where a call waits.
+    pub(crate) fn visit(&self, namespace: &str) -> Option<watch::Receiver<Instant>> {
+        self.state().visit(namespace)
     }
 
     /// Brings the next sweep of a namespace forward, if it is later than that.
@@ -161,7 +173,7 @@ impl Waits {
         self.state().spaces.get(namespace).and_then(|space| space.heard_by)
     }
 
-    /// Does any call wait in the namespace, or did one lately?
+    /// Does a patrol sweep the namespace?
     pub(crate) fn knows(&self, namespace: &str) -> bool {
         self.state().spaces.contains_key(namespace)
     }
@@ -173,7 +185,11 @@ impl Waits {
     }
 
     /// A subscription hears these namespaces from now on.
-    pub(crate) fn hears(&self, namespaces: &[String], subscription: u64) {
+    pub(crate) fn hears<'a>(
+        &self,
+        namespaces: impl Iterator<Item = &'a String>,
+        subscription: u64,
+    ) {
         let mut state = self.state();
         for namespace in namespaces {
             if let Some(space) = state.spaces.get_mut(namespace) {
@@ -205,10 +221,16 @@ impl Waits {
         }
     }
 
-    /// Forgets a namespace in which no call waits; `then` runs before any call can wait there anew.
-    pub(crate) fn forget(&self, namespace: &str, then: impl FnOnce()) -> bool {
+    /// Forgets a namespace in which no call waits, if `idle` says so too; `then` runs before any call
+    /// can wait there anew.
+    pub(crate) fn forget(
+        &self,
+        namespace: &str,
+        idle: impl FnOnce() -> bool,
+        then: impl FnOnce(),
+    ) -> bool {
         let mut state = self.state();
-        let idle = !state.calls.values().any(|w| w.namespace == namespace);
+        let idle = !state.calls.values().any(|w| w.namespace == namespace) && idle();
         if idle {
             state.spaces.remove(namespace);
             then();

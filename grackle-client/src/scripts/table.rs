@@ -81,6 +81,7 @@ scripts! {
     revoke_lease: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
     list_leases: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off" "sweep" "lease" "page"];
     sweep: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
+    watch: ["more_keys" "semaphore" "hold" "wait" "claim" "hand_off" "sweep"];
 }
 
 #[cfg(test)]

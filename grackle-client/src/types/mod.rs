@@ -8,6 +8,7 @@ mod lease;
 mod namespace;
 mod page;
 mod semaphore;
+mod watch;
 
 pub use lease::{
     CreateSemaphoreLeaseRequest, GetSemaphoreLeaseRequest, Lease, LeaseResponse,
@@ -25,6 +26,7 @@ pub use semaphore::{
     ListSemaphoreHoldersResponse, ListSemaphoresRequest, ListSemaphoresResponse,
     ReleaseSemaphoreRequest, Semaphore, SemaphoreResponse, UpdateSemaphoreRequest,
 };
+pub use watch::{SemaphoreEvent, WatchSemaphoreRequest};
 
 use std::collections::BTreeMap;
 
