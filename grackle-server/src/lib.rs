@@ -25,6 +25,7 @@ mod pages;
 mod readiness;
 mod redis_url;
 mod server;
+mod watch;
 
 pub use config::{Config, LimitArgs, LogFormat};
 pub use embedded_redis::EmbeddedRedisError;

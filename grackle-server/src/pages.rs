@@ -15,6 +15,7 @@ const INDEX: &str = "\
 Grackle: distributed weighted semaphores
 
 POST /v1/<Operation>   every operation, as JSON
+GET  /v1/WatchSemaphore   the states of a semaphore, as they come
 GET  /openapi.json     what they are
 GET  /healthz          200 while this server lives
 GET  /readyz           200 while it reaches its Redis, and what is the matter with that

@@ -20,4 +20,5 @@ mod set_aside;
 #[path = "../support/mod.rs"]
 mod support;
 mod sweep;
+mod watch;
 mod weights;

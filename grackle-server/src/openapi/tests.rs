@@ -111,7 +111,7 @@ fn every_field_says_what_it_is() {
 fn every_operation_is_a_path_with_its_errors() {
     let document = document(&Limits::default());
     assert_eq!(OPERATIONS.len(), 18);
-    assert_eq!(document["paths"].as_object().unwrap().len(), OPERATIONS.len());
+    assert_eq!(document["paths"].as_object().unwrap().len(), OPERATIONS.len() + 1);
     for operation in OPERATIONS {
         let post = &document["paths"][format!("/v1/{}", operation.name)]["post"];
         assert_eq!(post["operationId"], operation.name);
@@ -119,6 +119,11 @@ fn every_operation_is_a_path_with_its_errors() {
             assert!(post["responses"].get(status).is_some(), "{} {status}", operation.name);
         }
     }
+    let watch = &document["paths"]["/v1/WatchSemaphore"]["get"];
+    assert_eq!(watch["parameters"][1]["name"], "semaphore_name");
+    let events = &watch["responses"]["200"]["content"]["text/event-stream"]["schema"]["$ref"];
+    assert_eq!(events, "#/components/schemas/Semaphore");
+    assert!(watch["responses"].get("404").is_some());
     let create = &document["paths"]["/v1/CreateSemaphore"]["post"]["responses"];
     assert_eq!(create["429"]["$ref"], "#/components/responses/ResourceExhausted");
 }
