@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::node::Node;
 use crate::semaphore_watch::SemaphoreWatch;
 use crate::token;
-use crate::topic::Watched;
+use crate::topic::FullName;
 use crate::types::{
     AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateNamespaceRequest,
     CreateSemaphoreLeaseRequest, CreateSemaphoreRequest, DeleteNamespaceRequest,
@@ -452,7 +452,7 @@ impl Client {
     /// Dropping the stream ends it. With the last of a semaphore goes its subscription.
     pub fn watch_semaphore(&self, request: WatchSemaphoreRequest) -> SemaphoreWatch {
         let WatchSemaphoreRequest { namespace_name: namespace, semaphore_name: name } = request;
-        let checked = names(&namespace, &name).map(|()| Watched { namespace, name });
+        let checked = names(&namespace, &name).map(|()| FullName { namespace, name });
         SemaphoreWatch::new(Arc::clone(&self.node), checked)
     }
 

@@ -15,7 +15,7 @@ use crate::patrol;
 use crate::scripts::{AcquireReply, Call, Outcome, Resumed, Scripts};
 use crate::servers::Servers;
 use crate::tidy::{self, Tidy};
-use crate::topic::{Topic, Watched};
+use crate::topic::{Topic, FullName};
 use crate::waits::{self, Answer, Waits};
 use crate::wakeup::Subscribers;
 use crate::warning::RedisWarning;
@@ -146,7 +146,7 @@ impl Node {
     }
 
     /// Looks on at a semaphore; the first who does has the node watch it.
-    pub(crate) fn look(self: &Arc<Self>, watched: &Watched) -> Result<Look, Error> {
+    pub(crate) fn look(self: &Arc<Self>, watched: &FullName) -> Result<Look, Error> {
         let topic = || self.subscribers.listen(self, Topic::Semaphore(watched.clone()));
         let (look, begun) = self.watches.join(watched, topic)?;
         if let Some(begun) = begun {
@@ -159,13 +159,13 @@ impl Node {
     }
 
     /// Somebody looks on no more; after the last nothing is heard of it.
-    pub(crate) fn look_away(&self, watched: &Watched, look: u64) {
+    pub(crate) fn look_away(&self, watched: &FullName, look: u64) {
         let topic = || self.subscribers.unlisten(Topic::Semaphore(watched.clone()));
         self.watches.leave(watched, look, topic);
     }
 
     /// The watch of a semaphore is over.
-    pub(crate) fn end_watch(&self, watched: &Watched, watch: u64) {
+    pub(crate) fn end_watch(&self, watched: &FullName, watch: u64) {
         let topic = || self.subscribers.unlisten(Topic::Semaphore(watched.clone()));
         self.watches.end(watched, watch, topic);
     }

@@ -10,7 +10,7 @@ use futures_util::stream::{self, Stream};
 
 use crate::error::Error;
 use crate::node::Node;
-use crate::topic::Watched;
+use crate::topic::FullName;
 use crate::types::SemaphoreEvent;
 use crate::watches::{Look, Shown};
 
@@ -23,7 +23,7 @@ type Item = Result<SemaphoreEvent, Error>;
 pub struct SemaphoreWatch(Pin<Box<dyn Stream<Item = Item> + Send>>);
 
 impl SemaphoreWatch {
-    pub(crate) fn new(node: Arc<Node>, checked: Result<Watched, Error>) -> Self {
+    pub(crate) fn new(node: Arc<Node>, checked: Result<FullName, Error>) -> Self {
         Self(Box::pin(stream::unfold(Step::Begin(node, checked), Step::next)))
     }
 
@@ -52,7 +52,7 @@ impl fmt::Debug for SemaphoreWatch {
 }
 
 enum Step {
-    Begin(Arc<Node>, Result<Watched, Error>),
+    Begin(Arc<Node>, Result<FullName, Error>),
     On(Looker),
     Over,
 }
@@ -73,12 +73,12 @@ impl Step {
 
 struct Looker {
     node: Arc<Node>,
-    watched: Watched,
+    watched: FullName,
     look: Look,
 }
 
 impl Looker {
-    fn new(node: Arc<Node>, watched: Watched) -> Result<Self, Error> {
+    fn new(node: Arc<Node>, watched: FullName) -> Result<Self, Error> {
         let look = node.look(&watched)?;
         Ok(Self { node, watched, look })
     }

@@ -8,12 +8,12 @@ pub(crate) enum Topic {
     /// The answers of the calls that wait there, and what is due sooner than was known.
     Namespace(String),
     /// What it shows, with every change.
-    Semaphore(Watched),
+    Semaphore(FullName),
 }
 
 /// A semaphore by its full name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Watched {
+pub(crate) struct FullName {
     pub(crate) namespace: String,
     pub(crate) name: String,
 }
@@ -32,7 +32,7 @@ impl Topic {
             Self::Namespace(namespace) => {
                 vec![keys.node_channel(namespace, node), keys.nodes_channel(namespace)]
             }
-            Self::Semaphore(Watched { namespace, name }) => {
+            Self::Semaphore(FullName { namespace, name }) => {
                 vec![keys.watch_channel(namespace, name)]
             }
         }

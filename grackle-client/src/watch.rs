@@ -11,7 +11,7 @@ use tokio::sync::watch::{Receiver, Sender};
 use crate::error::Error;
 use crate::node::Node;
 use crate::scripts::{Sight, parse};
-use crate::topic::Watched;
+use crate::topic::FullName;
 use crate::watches::{Begun, Shown, Wire};
 
 /// The mark is good for three times as long (`WATCHED_FOR` in `lua/watch.lua`).
@@ -25,7 +25,7 @@ const PACE: Duration = Duration::from_millis(20);
 /// Redis whose clock was set back.
 const OVERTAKEN: i64 = 1_000_000;
 
-pub(crate) async fn run(node: Weak<Node>, watched: Watched, begun: Begun) {
+pub(crate) async fn run(node: Weak<Node>, watched: FullName, begun: Begun) {
     let number = begun.number;
     let mut watch = Watch::new(watched, begun);
     while watch.round(&node).await {}
@@ -35,7 +35,7 @@ pub(crate) async fn run(node: Weak<Node>, watched: Watched, begun: Begun) {
 }
 
 struct Watch {
-    watched: Watched,
+    watched: FullName,
     wire: Receiver<Wire>,
     shown: Arc<Sender<Shown>>,
     /// Which of what came in was looked at.
@@ -47,7 +47,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(watched: Watched, begun: Begun) -> Self {
+    fn new(watched: FullName, begun: Begun) -> Self {
         Self {
             watched,
             wire: begun.wire,
@@ -104,7 +104,7 @@ impl Watch {
 
     /// True where the answer is news.
     async fn ask(&mut self, node: &Node) -> bool {
-        let Watched { namespace, name } = &self.watched;
+        let FullName { namespace, name } = &self.watched;
         let answer = node.scripts.watch(namespace, name).await;
         let next = if answer.is_ok() { RENEW_EVERY } else { AGAIN_AFTER };
         self.renew_at = Instant::now() + next;
@@ -115,7 +115,7 @@ impl Watch {
             }
             Err(Error::NamespaceNotFound | Error::SemaphoreNotFound) => self.show(Shown::Deleted),
             Err(error) => {
-                let Watched { namespace, name } = &self.watched;
+                let FullName { namespace, name } = &self.watched;
                 tracing::warn!(%error, namespace, name, "a watch asks Redis again");
                 false
             }
@@ -167,7 +167,7 @@ mod tests {
     use crate::watches::Watches;
 
     fn watch() -> Watch {
-        let watched = Watched { namespace: "ns".to_owned(), name: "s".to_owned() };
+        let watched = FullName { namespace: "ns".to_owned(), name: "s".to_owned() };
         let (_, begun) = Watches::default().join(&watched, || {}).unwrap();
         Watch::new(watched, begun.unwrap())
     }

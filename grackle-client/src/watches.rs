@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 use crate::error::Error;
-use crate::topic::Watched;
+use crate::topic::FullName;
 use crate::types::Semaphore;
 
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ struct State {
     closing: bool,
     /// Watches so far: a semaphore that is watched anew has another number.
     begun: u64,
-    watches: HashMap<Watched, Watch>,
+    watches: HashMap<FullName, Watch>,
 }
 
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Watches {
     /// One more looks on. For the first a watch begins; `then` runs before it can end.
     pub(crate) fn join(
         &self,
-        watched: &Watched,
+        watched: &FullName,
         then: impl FnOnce(),
     ) -> Result<(Look, Option<Begun>), Error> {
         let mut state = self.state();
@@ -88,7 +88,7 @@ impl Watches {
     }
 
     /// One looks on no more; after the last the watch ends, and `then` runs before another begins.
-    pub(crate) fn leave(&self, watched: &Watched, number: u64, then: impl FnOnce()) {
+    pub(crate) fn leave(&self, watched: &FullName, number: u64, then: impl FnOnce()) {
         let mut state = self.state();
         let Some(watch) = state.watches.get_mut(watched).filter(|watch| watch.number == number)
         else {
@@ -102,7 +102,7 @@ impl Watches {
     }
 
     /// The watch has shown its last; `then` runs before another begins.
-    pub(crate) fn end(&self, watched: &Watched, number: u64, then: impl FnOnce()) {
+    pub(crate) fn end(&self, watched: &FullName, number: u64, then: impl FnOnce()) {
         let mut state = self.state();
         if state.watches.get(watched).is_some_and(|watch| watch.number == number) {
             state.watches.remove(watched);
@@ -111,7 +111,7 @@ impl Watches {
     }
 
     /// A subscription to the semaphore's channel began.
-    pub(crate) fn hears(&self, watched: &Watched) {
+    pub(crate) fn hears(&self, watched: &FullName) {
         if let Some(watch) = self.state().watches.get(watched) {
             watch.wire.send_modify(|wire| wire.subscriptions += 1);
         }
@@ -119,7 +119,7 @@ impl Watches {
 
     /// A message came in on a semaphore's channel.
     pub(crate) fn heard(&self, namespace: &str, name: &str, message: &[u8]) {
-        let watched = Watched { namespace: namespace.to_owned(), name: name.to_owned() };
+        let watched = FullName { namespace: namespace.to_owned(), name: name.to_owned() };
         if let Some(watch) = self.state().watches.get(&watched) {
             watch.wire.send_modify(|wire| {
                 wire.messages += 1;
@@ -132,13 +132,13 @@ impl Watches {
         self.state().watches.keys().any(|watched| watched.namespace == namespace)
     }
 
-    pub(crate) fn in_namespace(&self, namespace: &str) -> Vec<Watched> {
+    pub(crate) fn in_namespace(&self, namespace: &str) -> Vec<FullName> {
         let state = self.state();
         state.watches.keys().filter(|watched| watched.namespace == namespace).cloned().collect()
     }
 
     /// From now on nothing is watched; those who look on are told.
-    pub(crate) fn close(&self, then: impl Fn(Watched)) {
+    pub(crate) fn close(&self, then: impl Fn(FullName)) {
         let mut state = self.state();
         state.closing = true;
         for (watched, watch) in state.watches.drain() {
@@ -177,8 +177,8 @@ fn closing() -> Error {
 mod tests {
     use super::*;
 
-    fn watched(name: &str) -> Watched {
-        Watched { namespace: "ns".to_owned(), name: name.to_owned() }
+    fn watched(name: &str) -> FullName {
+        FullName { namespace: "ns".to_owned(), name: name.to_owned() }
     }
 
     fn nothing() {}
