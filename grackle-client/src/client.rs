@@ -15,11 +15,12 @@ use crate::types::{
     AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateNamespaceRequest,
     CreateSemaphoreLeaseRequest, CreateSemaphoreRequest, DeleteNamespaceRequest,
     DeleteSemaphoreRequest, Empty, GetNamespaceRequest, GetSemaphoreLeaseRequest,
-    GetSemaphoreRequest, LeaseResponse, ListNamespacesRequest, ListNamespacesResponse,
-    ListSemaphoreHoldersRequest, ListSemaphoreHoldersResponse, ListSemaphoreLeasesRequest,
-    ListSemaphoreLeasesResponse, ListSemaphoresRequest, ListSemaphoresResponse, NamespaceResponse,
-    RefreshSemaphoreLeaseRequest, ReleaseSemaphoreRequest, RevokeSemaphoreLeaseRequest,
-    SemaphoreResponse, UpdateNamespaceRequest, UpdateSemaphoreRequest, WatchSemaphoreRequest,
+    GetSemaphoreRequest, GetSemaphoreResponse, LeaseResponse, ListNamespacesRequest,
+    ListNamespacesResponse, ListSemaphoreHoldersRequest, ListSemaphoreHoldersResponse,
+    ListSemaphoreLeasesRequest, ListSemaphoreLeasesResponse, ListSemaphoresRequest,
+    ListSemaphoresResponse, NamespaceResponse, RefreshSemaphoreLeaseRequest,
+    ReleaseSemaphoreRequest, RevokeSemaphoreLeaseRequest, SemaphoreLoad, SemaphoreResponse,
+    UpdateNamespaceRequest, UpdateSemaphoreRequest, WatchSemaphoreRequest,
 };
 use crate::validate;
 use crate::warning::RedisWarning;
@@ -272,7 +273,8 @@ impl Client {
         Ok(SemaphoreResponse { semaphore })
     }
 
-    /// One semaphore. A holder whose lease has expired is not counted.
+    /// One semaphore, and whether this client sees a [`Convoy`](crate::types::Convoy) there. A holder
+    /// whose lease has expired is not counted.
     ///
     /// # Errors
     ///
@@ -280,11 +282,13 @@ impl Client {
     pub async fn get_semaphore(
         &self,
         request: GetSemaphoreRequest,
-    ) -> Result<SemaphoreResponse, Error> {
+    ) -> Result<GetSemaphoreResponse, Error> {
         let GetSemaphoreRequest { namespace_name: ns, semaphore_name: name } = &request;
         names(ns, name)?;
         let semaphore = self.node.scripts.get_semaphore(ns, name).await?;
-        Ok(SemaphoreResponse { semaphore })
+        self.node.convoys.state(ns, &semaphore);
+        let convoy = self.node.convoys.convoy(ns, name);
+        Ok(GetSemaphoreResponse { semaphore, convoy })
     }
 
     /// Replaces a semaphore's description, permits and metadata, whole. Raised permits admit
@@ -404,6 +408,7 @@ impl Client {
         names(ns, name)?;
         validate::lease_id(lease_id)?;
         let semaphore = self.node.scripts.release(ns, name, lease_id).await?;
+        self.node.convoys.state(ns, &semaphore);
         Ok(SemaphoreResponse { semaphore })
     }
 
@@ -454,6 +459,23 @@ impl Client {
         let WatchSemaphoreRequest { namespace_name: namespace, semaphore_name: name } = request;
         let checked = names(&namespace, &name).map(|()| FullName { namespace, name });
         SemaphoreWatch::new(Arc::clone(&self.node), checked)
+    }
+
+    /// What this client has seen of a semaphore in the last two minutes; none where that is nothing.
+    ///
+    /// Of the states in answers and messages that reached it, and of the waits of its own callers: it
+    /// asks Redis nothing, and another client may have seen more. Of
+    /// [`max_observed_semaphores`](Limits::max_observed_semaphores) at most anything is kept.
+    #[must_use]
+    pub fn semaphore_load(&self, request: &GetSemaphoreRequest) -> Option<SemaphoreLoad> {
+        self.node.convoys.load(&request.namespace_name, &request.semaphore_name)
+    }
+
+    /// The same of all, the busiest first, and no more than `most`: [convoys](crate::types::Convoy),
+    /// then by the longest queue seen, then by what drained from it.
+    #[must_use]
+    pub fn busiest_semaphores(&self, most: usize) -> Vec<SemaphoreLoad> {
+        self.node.convoys.busiest(most)
     }
 
     /// Makes a lease that ends `ttl_seconds` from now, by Redis' clock.

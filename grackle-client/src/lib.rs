@@ -7,7 +7,7 @@
 //! `node` what the calls of one client share; `waits` maps those that wait, `wakeup` hears their
 //! answers, `patrol` sweeps what expires, `tidy` what nobody waits for; `semaphore_watch` is the
 //! stream of one who looks on, `watches` maps what this node watches, `watch` is one of those, and a
-//! `topic` what it hears of; `acks` has a grant wait for
+//! `topic` what it hears of; `convoys` has a `series` of what this node sees of a semaphore; `acks` has a grant wait for
 //! replicas, through the `witness` of its server. `scripts` runs the Lua files over the `lanes`, one a
 //! server; `servers` knows which has what. `checkup` finds what the `warning`s are about.
 
@@ -20,6 +20,7 @@ mod acquire;
 mod checkup;
 mod client;
 mod config;
+mod convoys;
 mod error;
 mod keys;
 mod lane;
@@ -29,6 +30,7 @@ mod patrol;
 #[doc(hidden)]
 pub mod scripts;
 mod semaphore_watch;
+mod series;
 mod servers;
 mod tidy;
 mod token;

@@ -10,12 +10,13 @@ use tokio::sync::mpsc;
 
 use crate::acks::Acks;
 use crate::config::{Config, OnDrop};
+use crate::convoys::Convoys;
 use crate::error::Error;
 use crate::patrol;
 use crate::scripts::{AcquireReply, Call, Outcome, Resumed, Scripts};
 use crate::servers::Servers;
 use crate::tidy::{self, Tidy};
-use crate::topic::{Topic, FullName};
+use crate::topic::{FullName, Topic};
 use crate::waits::{self, Answer, Waits};
 use crate::wakeup::Subscribers;
 use crate::warning::RedisWarning;
@@ -43,6 +44,7 @@ pub(crate) struct Node {
     pub(crate) scripts: Scripts,
     pub(crate) waits: Waits,
     pub(crate) watches: Watches,
+    pub(crate) convoys: Convoys,
     pub(crate) tidy: Arc<Tidy>,
     pub(crate) on_drop: OnDrop,
     pub(crate) runtime: Handle,
@@ -77,6 +79,7 @@ impl Node {
             scripts: Scripts::on_servers(config, Arc::clone(&servers), moves),
             waits: Waits::default(),
             watches: Watches::default(),
+            convoys: Convoys::new(most(config.limits.max_observed_semaphores)),
             tidy: Arc::default(),
             on_drop: config.on_drop,
             runtime: Handle::current(),
@@ -244,6 +247,10 @@ impl Node {
             }
         }
     }
+}
+
+fn most(limit: u64) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
 /// A crowd that arrives while the node subscribes asks once, not one by one.

@@ -62,6 +62,7 @@ impl Beat {
 
     /// One round; false where the namespace is of no more interest.
     async fn sweep(&mut self, node: &Node, namespace: &str) -> bool {
+        node.convoys.beat(namespace, node.waits.crowds(namespace));
         let waiting = node.waits.count(namespace);
         if waiting == 0 && !node.watches.any_in(namespace) {
             return self.linger(node, namespace);

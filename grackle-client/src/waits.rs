@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch};
 
+use crate::convoys::Crowd;
 use crate::error::Error;
 use crate::scripts::{AcquireReply, Call};
 
@@ -65,6 +66,7 @@ struct Space {
 struct Waiting {
     namespace: String,
     call: Call,
+    since: Instant,
     deadline: Instant,
     /// In Redis, as far as this node knows.
     queued: bool,
@@ -77,6 +79,7 @@ impl Waits {
         &self,
         namespace: &str,
         call: &Call,
+        since: Instant,
         deadline: Instant,
     ) -> Result<Answered, Error> {
         let (sender, receiver) = oneshot::channel();
@@ -87,6 +90,7 @@ impl Waits {
         let waiting = Waiting {
             namespace: namespace.to_owned(),
             call: call.clone(),
+            since,
             deadline,
             queued: false,
             answer: Some(sender),
@@ -166,6 +170,25 @@ impl Waits {
         }
         let here = |w: &&Waiting| w.queued && w.namespace == namespace;
         state.calls.values().filter(here).map(|w| w.call.clone()).collect()
+    }
+
+    /// The calls that stand in Redis for a namespace, by the semaphore that they wait for.
+    pub(crate) fn crowds(&self, namespace: &str) -> HashMap<String, Crowd> {
+        let mut crowds: HashMap<String, Crowd> = HashMap::new();
+        let state = self.state();
+        for w in state.calls.values().filter(|w| w.queued && w.namespace == namespace) {
+            match crowds.get_mut(&w.call.semaphore) {
+                Some(crowd) => {
+                    crowd.count += 1;
+                    crowd.since = crowd.since.min(w.since);
+                }
+                None => {
+                    let crowd = Crowd { count: 1, since: w.since };
+                    crowds.insert(w.call.semaphore.clone(), crowd);
+                }
+            }
+        }
+        crowds
     }
 
     /// The subscription that hears a namespace's channels, if one does.

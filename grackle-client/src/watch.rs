@@ -79,6 +79,9 @@ impl Watch {
             self.subscriptions = wire.subscriptions;
             news |= self.ask(&node).await;
         }
+        if news && let Shown::Semaphore(semaphore) = &*self.shown.borrow() {
+            node.convoys.state(&self.watched.namespace, semaphore);
+        }
         drop(node);
         if news && !self.is_over() {
             tokio::time::sleep(PACE).await;

@@ -5,6 +5,7 @@
 
 mod int64;
 mod lease;
+mod load;
 mod namespace;
 mod page;
 mod semaphore;
@@ -15,6 +16,7 @@ pub use lease::{
     ListSemaphoreLeasesRequest, ListSemaphoreLeasesResponse, RefreshSemaphoreLeaseRequest,
     RevokeSemaphoreLeaseRequest,
 };
+pub use load::{Convoy, LoadSample, SemaphoreLoad};
 pub use namespace::{
     CreateNamespaceRequest, DeleteNamespaceRequest, GetNamespaceRequest, ListNamespacesRequest,
     ListNamespacesResponse, Namespace, NamespaceResponse, UpdateNamespaceRequest,
@@ -22,9 +24,10 @@ pub use namespace::{
 pub use page::Page;
 pub use semaphore::{
     AcquireOutcome, AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateSemaphoreRequest,
-    DeleteSemaphoreRequest, GetSemaphoreRequest, Holder, ListSemaphoreHoldersRequest,
-    ListSemaphoreHoldersResponse, ListSemaphoresRequest, ListSemaphoresResponse,
-    ReleaseSemaphoreRequest, Semaphore, SemaphoreResponse, UpdateSemaphoreRequest,
+    DeleteSemaphoreRequest, GetSemaphoreRequest, GetSemaphoreResponse, Holder,
+    ListSemaphoreHoldersRequest, ListSemaphoreHoldersResponse, ListSemaphoresRequest,
+    ListSemaphoresResponse, ReleaseSemaphoreRequest, Semaphore, SemaphoreResponse,
+    UpdateSemaphoreRequest,
 };
 pub use watch::{SemaphoreEvent, WatchSemaphoreRequest};
 
