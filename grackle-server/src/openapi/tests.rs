@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
 use grackle_client::types::{
-    AcquireSemaphoreResponse, Holder, Lease, Metadata, Namespace, Semaphore,
+    AcquireSemaphoreResponse, Convoy, GetSemaphoreResponse, Holder, Lease, Metadata, Namespace,
+    Semaphore,
 };
 
 use super::*;
@@ -23,12 +24,18 @@ fn all_samples() -> Vec<(&'static str, Value)> {
         ("Semaphore", serde_json::to_value(semaphore).unwrap()),
         ("Holder", serde_json::to_value(holder).unwrap()),
         ("Lease", serde_json::to_value(lease).unwrap()),
+        ("Convoy", serde_json::to_value(Convoy::default()).unwrap()),
     ];
     let acquired =
         AcquireSemaphoreResponse { acked_replicas: Some(0), ..AcquireSemaphoreResponse::default() };
     let full = ("AcquireSemaphoreResponse", serde_json::to_value(acquired).unwrap());
-    let others = samples().into_iter().filter(|(name, _)| *name != full.0);
-    others.chain(records).chain([full.clone()]).collect()
+    let seen =
+        GetSemaphoreResponse { convoy: Some(Convoy::default()), ..GetSemaphoreResponse::default() };
+    let seen = ("GetSemaphoreResponse", serde_json::to_value(seen).unwrap());
+    let full = [full, seen];
+    let others =
+        samples().into_iter().filter(|(name, _)| full.iter().all(|(full, _)| full != name));
+    others.chain(records).chain(full.clone()).collect()
 }
 
 fn names(object: &Value) -> BTreeSet<&str> {
