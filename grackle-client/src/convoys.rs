@@ -200,6 +200,31 @@ mod tests {
     }
 
     #[test]
+    fn a_convoy_is_seen_by_the_waits_of_this_nodes_callers_and_ends_with_them() {
+        let mut convoys = Convoys::new(50);
+        let since = Instant::now();
+        let pass = |convoys: &mut Convoys, seconds: u64, count: usize| {
+            for _ in 0..seconds / 5 {
+                convoys.began -= Duration::from_secs(5);
+                let crowd = Crowd { count, since: since - convoys.began.elapsed() };
+                let crowds = (count > 0).then(|| ("s1".to_owned(), crowd)).into_iter().collect();
+                convoys.beat("ns", crowds);
+            }
+        };
+        pass(&mut convoys, 60, 3);
+        assert_eq!(convoys.convoy("ns", "s1"), None);
+        pass(&mut convoys, 30, 3);
+        let convoy = convoys.convoy("ns", "s1").unwrap();
+        assert!((60..=90).contains(&convoy.for_seconds), "{convoy:?}");
+        assert_eq!(convoys.busiest(9)[0].convoy, Some(convoy));
+        assert_eq!(convoys.convoy("other", "s1"), None);
+        pass(&mut convoys, 15, 0);
+        assert!(convoys.convoy("ns", "s1").is_some(), "they may be about to ask again");
+        pass(&mut convoys, 15, 0);
+        assert_eq!(convoys.convoy("ns", "s1"), None);
+    }
+
+    #[test]
     fn the_busiest_come_first_and_no_more_than_asked_for() {
         let convoys = Convoys::new(50);
         for (name, waiting) in [(1, 0), (2, 9), (3, 4)] {

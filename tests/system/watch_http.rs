@@ -120,6 +120,49 @@ async fn an_error_is_answered_as_any_other() {
     server.stop().await;
 }
 
+/// Of what it is told anyway: the semaphore that is waited for is the first, and there are no more than
+/// are to be shown.
+#[tokio::test]
+async fn metrics_show_the_busiest_semaphores_and_no_more() {
+    let redis = TestRedis::shared().await;
+    let space = Space::create(redis.client().await, 2).await;
+    let mut config = server_config(&redis);
+    config.metrics_semaphores = 1;
+    let server = TestServer::start_with(config).await;
+    let http = crate::support::Http::to(server.url());
+    let (holder, waiting) = (space.lease().await, space.lease().await);
+    for name in ["idle-1", "idle-2"] {
+        space.semaphore(name, 1).await;
+        let get = serde_json::json!({ "namespace_name": "ns", "semaphore_name": name });
+        http.call("GetSemaphore", get).await.unwrap();
+    }
+    space.take(&holder, 2).await;
+    let call = {
+        let (http, lease) = (http.clone(), waiting.clone());
+        tokio::spawn(async move { http.acquire(&lease, 1).await })
+    };
+    space.until_waiting(1).await;
+    space.release(&holder).await;
+    assert!(crate::support::is_acquired(&call.await.unwrap()));
+    let get = serde_json::json!({ "namespace_name": "ns", "semaphore_name": "s" });
+    let (_, seen) = http.call("GetSemaphore", get).await.unwrap();
+    assert_eq!((&seen["semaphore"]["active_holds"], seen.get("convoy")), (&Value::from(1), None));
+    let metrics = reqwest::get(format!("{}/metrics", server.url())).await.unwrap();
+    let text = metrics.text().await.unwrap();
+    let lines: Vec<_> = text.lines().filter(|line| line.contains("semaphore=\"")).collect();
+    assert!(
+        lines.iter().all(|line| line.contains(r#"{namespace="ns",semaphore="s"}"#)),
+        "{lines:#?}"
+    );
+    assert_eq!(lines.len(), 5, "{lines:#?}");
+    assert!(
+        lines.contains(&r#"grackle_semaphore_occupancy_ratio{namespace="ns",semaphore="s"} 0.5"#)
+    );
+    let drained = lines.iter().find(|line| line.contains("drained")).unwrap();
+    assert!(!drained.ends_with(" 0"), "{drained}");
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn a_reader_that_hangs_up_watches_no_more() {
     let redis = TestRedis::own().await;
