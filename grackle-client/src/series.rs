@@ -160,14 +160,15 @@ impl Series {
     fn bucket(&mut self, now: Duration) -> &mut Bucket {
         let number = number_of(now);
         self.seen_at = self.seen_at.max(now);
-        let before = self.last(number, BUCKETS).max_by_key(|bucket| bucket.number).copied();
-        let bucket = &mut self.buckets[(number % BUCKETS) as usize];
-        if bucket.number != Some(number) {
+        let at = (number % BUCKETS) as usize;
+        if self.buckets[at].number != Some(number) {
             // What was seen last stands until something else is seen.
-            let Bucket { waiting, held, permits, .. } = before.unwrap_or_default();
-            *bucket = Bucket { number: Some(number), waiting, held, permits, ..Bucket::default() };
+            let before = self.last(number, BUCKETS).max_by_key(|bucket| bucket.number);
+            let Bucket { waiting, held, permits, .. } = before.copied().unwrap_or_default();
+            let fresh = Bucket::default();
+            self.buckets[at] = Bucket { number: Some(number), waiting, held, permits, ..fresh };
         }
-        bucket
+        &mut self.buckets[at]
     }
 
     /// The last so many that were seen of, up to this one.
