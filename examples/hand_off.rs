@@ -7,6 +7,8 @@
 //! Two clients, as on two nodes, hand one permit to and fro. Beside it, in the same run, the least
 //! that Redis could do for that: a script that publishes, until its reply and its message are there.
 
+#[path = "common/baton.rs"]
+mod baton;
 mod common;
 #[path = "common/times.rs"]
 mod times;
@@ -14,15 +16,14 @@ mod times;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use baton::Baton;
 use clap::Parser;
-use common::{Failure, Place, Progress, User};
+use common::{Failure, Place, Progress};
 use futures_util::StreamExt;
-use grackle_client::types::GetSemaphoreRequest;
 use redis::Script;
 use redis::aio::{MultiplexedConnection, PubSub};
 use times::Times;
 
-const SEMAPHORE: &str = "baton";
 const PUBLISH: &str = "return redis.call('PUBLISH', KEYS[1], ARGV[1])";
 /// Samples before the other kind has its turn.
 const TURN: u32 = 50;
@@ -75,48 +76,6 @@ async fn measure(options: &Options, place: &Place) -> Result<(Times, Times), Fai
         left -= turn;
     }
     Ok((grackle, bare))
-}
-
-/// One permit, between two who use it through different nodes.
-struct Baton {
-    holder: User,
-    waiter: User,
-}
-
-impl Baton {
-    async fn new(url: &str, place: &Place) -> Result<Self, Failure> {
-        place.create_semaphore(SEMAPHORE, 1).await?;
-        let holder = place.user(place.client(), SEMAPHORE).await?;
-        let waiter = place.user(&Place::connect(url).await?, SEMAPHORE).await?;
-        holder.acquire().await?;
-        Ok(Self { holder, waiter })
-    }
-
-    async fn hand_on(&mut self) -> Result<Duration, Failure> {
-        let waiter = self.waiter.clone();
-        let answered = tokio::spawn(async move {
-            waiter.acquire().await?;
-            Ok::<_, Failure>(Instant::now())
-        });
-        self.until_it_waits().await?;
-        let called = Instant::now();
-        self.holder.release().await?;
-        let answered = answered.await??;
-        std::mem::swap(&mut self.holder, &mut self.waiter);
-        Ok(answered - called)
-    }
-
-    async fn until_it_waits(&self) -> Result<(), Failure> {
-        let User { client, namespace, semaphore, .. } = &self.holder;
-        let request = GetSemaphoreRequest {
-            namespace_name: namespace.clone(),
-            semaphore_name: semaphore.clone(),
-        };
-        while client.get_semaphore(request.clone()).await?.semaphore.waiting_count == 0 {
-            tokio::task::yield_now().await;
-        }
-        Ok(())
-    }
 }
 
 /// A connection that publishes, and one that listens.

@@ -11,7 +11,7 @@ local name, begun = ARGV[1], ARGV[2] == '1'
 
 if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
 if begun and redis.call('EXISTS', semaphore_key(name)) == 1 then return '{"result":"done"}' end
-redis.call('DEL', semaphore_key(name))
+remove(name)
 redis.call('ZREM', semaphores, name)
 if not purge(name, NO_SEMAPHORE) then return AGAIN end
 return '{"result":"done"}'

@@ -28,6 +28,7 @@ if permits < s.active_holds then
 end
 
 s.permits, s.about = permits, about_json(version + 1, created_at, description, metadata)
+s.updated = true
 redis.call('HSET', s.key, 'permits', int(permits), 'about', s.about, 'request', request)
 refuse(s)
 touched[name] = true

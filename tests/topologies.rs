@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use grackle_client::types::AcquireOutcome;
 use grackle_client::{Client, ErrorKind, ReplicaAcks};
 use support::{
-    Acquired, Cluster, Raw, Sentinels, Space, TestRedis, TlsRedis, Traffic, Turn, eventually,
-    granted,
+    Acquired, Cluster, Looker, Raw, Sentinels, Space, TestRedis, TlsRedis, Traffic, Turn,
+    eventually, granted,
 };
 use tokio::task::JoinHandle;
 
@@ -27,6 +27,7 @@ async fn core_suite(redis: &TestRedis) {
     a_wait_times_out(&there).await;
     an_expired_lease_hands_on(&here, &there).await;
     a_dropped_call_leaves_the_queue(&here, &there).await;
+    a_watch_sees_what_another_node_does(&here, &there).await;
     redis.assert_nothing_left(&here.client).await;
 }
 
@@ -81,6 +82,16 @@ async fn a_dropped_call_leaves_the_queue(here: &Space, there: &Space) {
 }
 
 /// With a client whose grants wait for so many replicas.
+async fn a_watch_sees_what_another_node_does(here: &Space, there: &Space) {
+    let mut looker = Looker::at(here);
+    assert_eq!(looker.state().await.active_holds, 0);
+    let lease = there.lease().await;
+    there.take(&lease, 2).await;
+    looker.until(|state| state.active_holds == 2).await;
+    there.revoke(&lease).await;
+    looker.until(|state| state.active_holds == 0).await;
+}
+
 async fn acked(redis: &TestRedis, replicas: u32, namespace: &str) -> Space {
     let mut config = redis.config();
     config.replica_acks = Some(ReplicaAcks::new(replicas, Duration::from_secs(2)));
@@ -425,6 +436,36 @@ mod cluster {
         let client = line.space.client.clone();
         line.drains(true).await;
         redis.assert_nothing_left(&client).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_slot_that_moves_takes_those_who_watch_along() {
+        let cluster = Cluster::start().await;
+        let redis = cluster.redis().await;
+        let namespace = &on_node(&cluster, 0).await[0];
+        let here = Space::create_as(redis.client().await, namespace, 5).await;
+        let there = here.through(redis.client().await);
+        let lease = there.lease().await;
+        let mut looker = Looker::at(&here);
+        looker.state().await;
+        let slot = cluster.slot(&format!("{{{namespace}}}")).await;
+        cluster.begin_to_move(slot, 0, 1).await;
+        while cluster.move_keys(slot, 0, 1, 100).await > 0 {}
+        cluster.end_to_move(slot, 1).await;
+        there.take(&lease, 1).await;
+        looker.until(|state| state.active_holds == 1).await;
+        // By now it listens at the new master: the rest comes by messages.
+        let channel = format!("{}:{{{namespace}}}:watch:{}", redis.prefix(), here.name());
+        eventually("the new master is listened to", REPLACED_WITHIN, async || {
+            let master = &cluster.node(1).raw;
+            let (_, count): (String, i64) = master.run(&["PUBSUB", "NUMSUB", &channel]).await;
+            (count == 1).then_some(())
+        })
+        .await;
+        there.release(&lease).await;
+        looker.until(|state| state.active_holds == 0).await;
+        drop(looker);
+        redis.assert_nothing_left(&here.client).await;
     }
 
     #[tokio::test(flavor = "multi_thread")]

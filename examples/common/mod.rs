@@ -1,6 +1,6 @@
 //! What the measuring examples share; `times` is for those that count percentiles.
 
-mod place;
+pub(crate) mod place;
 mod progress;
 mod user;
 

@@ -9,7 +9,7 @@ use grackle_client::{Client, Config};
 use super::{Failure, User};
 
 /// Apart from what a real system keeps in the same Redis.
-const KEY_PREFIX: &str = "grackle-examples";
+pub(crate) const KEY_PREFIX: &str = "grackle-examples";
 const TTL_SECONDS: i64 = 3_600;
 
 /// A fresh namespace, and a client for it.

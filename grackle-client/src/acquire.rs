@@ -20,6 +20,7 @@ pub(crate) async fn run(
 ) -> Result<AcquireSemaphoreResponse, Error> {
     let mut pending = Pending::new(node, request);
     let reply = pending.wait(request).await?;
+    pending.note(request, &reply);
     let acked = pending.acked(&reply).await;
     let response = response(reply, request.timeout_seconds > 0);
     Ok(AcquireSemaphoreResponse { acked_replicas: acked, ..response })
@@ -31,7 +32,10 @@ struct Pending<'a> {
     namespace: &'a str,
     call: Call,
     timeout: Duration,
+    began: Instant,
     deadline: Instant,
+    /// Redis had it wait.
+    waited: bool,
     ended: bool,
 }
 
@@ -43,8 +47,9 @@ impl<'a> Pending<'a> {
             ticket: node.ticket(),
         };
         let timeout = Duration::from_secs(request.timeout_seconds.unsigned_abs());
-        let deadline = Instant::now() + timeout;
-        Self { node, namespace: &request.namespace_name, call, timeout, deadline, ended: false }
+        let (namespace, began) = (request.namespace_name.as_str(), Instant::now());
+        let deadline = began + timeout;
+        Self { node, namespace, call, timeout, began, deadline, waited: false, ended: false }
     }
 
     async fn wait(&mut self, request: &AcquireSemaphoreRequest) -> Result<AcquireReply, Error> {
@@ -54,7 +59,8 @@ impl<'a> Pending<'a> {
         }
         let mut left = self.timeout;
         loop {
-            let entered = self.node.waits.enter(self.namespace, &self.call, self.deadline);
+            let entered =
+                self.node.waits.enter(self.namespace, &self.call, self.began, self.deadline);
             let answered = entered.inspect_err(|_| self.ended = true)?;
             let heard_by = self.node.waits.heard_by(self.namespace);
             let asked = self.ask(request, left, heard_by).await;
@@ -63,6 +69,7 @@ impl<'a> Pending<'a> {
                 return Ok(reply);
             }
             self.ended = false;
+            self.waited = true;
             self.queued(reply.sweep_in, heard_by).await?;
             match self.listen(answered).await {
                 Some(Answer::Reply(reply)) => return self.settle(Ok(*reply)),
@@ -77,6 +84,17 @@ impl<'a> Pending<'a> {
                     return self.settle(decided);
                 }
             }
+        }
+    }
+
+    /// What the answer tells of the semaphore, beside its outcome.
+    fn note(&self, request: &AcquireSemaphoreRequest, reply: &AcquireReply) {
+        let (convoys, name) = (&self.node.convoys, &request.semaphore_name);
+        if self.waited && reply.outcome == Outcome::Acquired {
+            convoys.granted(self.namespace, name, self.began.elapsed(), request.weight);
+        }
+        if let Some(semaphore) = &reply.semaphore {
+            convoys.state(self.namespace, semaphore);
         }
     }
 

@@ -8,17 +8,20 @@ use crate::acquire;
 use crate::config::{Config, Limits};
 use crate::error::Error;
 use crate::node::Node;
+use crate::semaphore_watch::SemaphoreWatch;
 use crate::token;
+use crate::topic::FullName;
 use crate::types::{
     AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateNamespaceRequest,
     CreateSemaphoreLeaseRequest, CreateSemaphoreRequest, DeleteNamespaceRequest,
     DeleteSemaphoreRequest, Empty, GetNamespaceRequest, GetSemaphoreLeaseRequest,
-    GetSemaphoreRequest, GetSemaphoreWaiterRequest, LeaseResponse, ListNamespacesRequest,
-    ListNamespacesResponse, ListSemaphoreHoldersRequest, ListSemaphoreHoldersResponse,
-    ListSemaphoreLeasesRequest, ListSemaphoreLeasesResponse, ListSemaphoreWaitersRequest,
-    ListSemaphoreWaitersResponse, ListSemaphoresRequest, ListSemaphoresResponse, NamespaceResponse,
-    RefreshSemaphoreLeaseRequest, ReleaseSemaphoreRequest, RevokeSemaphoreLeaseRequest,
-    SemaphoreResponse, SemaphoreWaiterResponse, UpdateNamespaceRequest, UpdateSemaphoreRequest,
+    GetSemaphoreRequest, GetSemaphoreResponse, GetSemaphoreWaiterRequest, LeaseResponse,
+    ListNamespacesRequest, ListNamespacesResponse, ListSemaphoreHoldersRequest,
+    ListSemaphoreHoldersResponse, ListSemaphoreLeasesRequest, ListSemaphoreLeasesResponse,
+    ListSemaphoreWaitersRequest, ListSemaphoreWaitersResponse, ListSemaphoresRequest,
+    ListSemaphoresResponse, NamespaceResponse, RefreshSemaphoreLeaseRequest,
+    ReleaseSemaphoreRequest, RevokeSemaphoreLeaseRequest, SemaphoreLoad, SemaphoreResponse,
+    SemaphoreWaiterResponse, UpdateNamespaceRequest, UpdateSemaphoreRequest, WatchSemaphoreRequest,
 };
 use crate::validate;
 use crate::warning::RedisWarning;
@@ -26,7 +29,7 @@ use crate::warning::RedisWarning;
 /// A connection to the semaphores of one Redis; cheap to clone, made to be shared.
 ///
 /// All clones share two connections to Redis (to each server of a cluster), one for commands and,
-/// once a call has had to wait, one for wake-ups, however many calls wait; a third where grants wait
+/// once a call has had to wait or somebody watches, one for wake-ups, however many do; a third where grants wait
 /// for replicas.
 ///
 /// # Errors
@@ -123,8 +126,8 @@ impl Client {
         self.node.redis_warnings().await
     }
 
-    /// Sets the waiters of this client aside and ends their calls with [`Error::Unavailable`]; from
-    /// now on no call waits here.
+    /// Sets the waiters of this client aside and ends their calls, and the streams of those who watch,
+    /// with [`Error::Unavailable`]; from now on no call waits here, and nothing is watched.
     ///
     /// Their leases get their old places back when they ask again through another client. Calls
     /// that need not wait still work. Where Redis does not answer, the calls end after 2 s all the
@@ -272,7 +275,8 @@ impl Client {
         Ok(SemaphoreResponse { semaphore })
     }
 
-    /// One semaphore. A holder whose lease has expired is not counted.
+    /// One semaphore, and whether this client sees a [`Convoy`](crate::types::Convoy) there. A holder
+    /// whose lease has expired is not counted.
     ///
     /// # Errors
     ///
@@ -280,11 +284,13 @@ impl Client {
     pub async fn get_semaphore(
         &self,
         request: GetSemaphoreRequest,
-    ) -> Result<SemaphoreResponse, Error> {
+    ) -> Result<GetSemaphoreResponse, Error> {
         let GetSemaphoreRequest { namespace_name: ns, semaphore_name: name } = &request;
         names(ns, name)?;
         let semaphore = self.node.scripts.get_semaphore(ns, name).await?;
-        Ok(SemaphoreResponse { semaphore })
+        self.node.convoys.state(ns, &semaphore);
+        let convoy = self.node.convoys.convoy(ns, name);
+        Ok(GetSemaphoreResponse { semaphore, convoy })
     }
 
     /// Replaces a semaphore's description, permits and metadata, whole. Raised permits admit
@@ -406,6 +412,7 @@ impl Client {
         names(ns, name)?;
         validate::lease_id(lease_id)?;
         let semaphore = self.node.scripts.release(ns, name, lease_id).await?;
+        self.node.convoys.state(ns, &semaphore);
         Ok(SemaphoreResponse { semaphore })
     }
 
@@ -514,6 +521,53 @@ impl Client {
         names(ns, name)?;
         validate::lease_id(lease_id)?;
         self.node.scripts.get_semaphore_waiter(ns, name, lease_id).await
+    }
+
+    /// The states of a semaphore: the one it is in at once, then what changes.
+    ///
+    /// Changes that come faster than they are read, or than every 20 ms, are one: the latest state
+    /// stands. Every change of what a [`Semaphore`](crate::types::Semaphore) shows is seen in the end,
+    /// whoever makes it; a holder whose lease ends too. After a lost connection to Redis it goes on by
+    /// itself with the state of then, for as long as that takes; a change that no message told of is
+    /// seen within 10 s. When the semaphore or its namespace is deleted, or was meanwhile, a last event
+    /// says so.
+    ///
+    /// All streams of one semaphore share one subscription. Only while somebody watches does Redis
+    /// publish anything.
+    ///
+    /// # Errors
+    ///
+    /// An error is the stream's last item:
+    ///
+    /// - [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`], [`Error::InvalidField`]: only as
+    ///   the first.
+    /// - [`Error::Unavailable`]: as the first, Redis does not answer; later, this client was
+    ///   [shut down](Self::shutdown).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the stream ends it. With the last of a semaphore goes its subscription.
+    pub fn watch_semaphore(&self, request: WatchSemaphoreRequest) -> SemaphoreWatch {
+        let WatchSemaphoreRequest { namespace_name: namespace, semaphore_name: name } = request;
+        let checked = names(&namespace, &name).map(|()| FullName { namespace, name });
+        SemaphoreWatch::new(Arc::clone(&self.node), checked)
+    }
+
+    /// What this client has seen of a semaphore in the last two minutes; none where that is nothing.
+    ///
+    /// Of the states in answers and messages that reached it, and of the waits of its own callers: it
+    /// asks Redis nothing, and another client may have seen more. Of
+    /// [`max_observed_semaphores`](Limits::max_observed_semaphores) at most anything is kept.
+    #[must_use]
+    pub fn semaphore_load(&self, request: &GetSemaphoreRequest) -> Option<SemaphoreLoad> {
+        self.node.convoys.load(&request.namespace_name, &request.semaphore_name)
+    }
+
+    /// The same of all, the busiest first, and no more than `most`: [convoys](crate::types::Convoy),
+    /// then by the longest queue seen, then by what drained from it.
+    #[must_use]
+    pub fn busiest_semaphores(&self, most: usize) -> Vec<SemaphoreLoad> {
+        self.node.convoys.busiest(most)
     }
 
     /// Makes a lease that ends `ttl_seconds` from now, by Redis' clock.

@@ -31,10 +31,24 @@ impl Keys {
         format!("{}:nodes", self.namespace(namespace))
     }
 
+    /// Where a semaphore that is watched shows its changes.
+    pub(crate) fn watch_channel(&self, namespace: &str, semaphore: &str) -> String {
+        format!("{}:watch:{semaphore}", self.namespace(namespace))
+    }
+
+    /// The namespace and the semaphore of such a channel.
+    pub(crate) fn watched_of<'a>(&self, channel: &'a str) -> Option<(&'a str, &'a str)> {
+        let (namespace, rest) = self.split(channel)?;
+        Some((namespace, rest.strip_prefix(":watch:")?))
+    }
+
     /// The namespace of a channel.
     pub(crate) fn namespace_of<'a>(&self, channel: &'a str) -> Option<&'a str> {
-        let rest = channel.strip_prefix(&self.prefix)?.strip_prefix(":{")?;
-        rest.split_once('}').map(|(namespace, _)| namespace)
+        self.split(channel).map(|(namespace, _)| namespace)
+    }
+
+    fn split<'a>(&self, channel: &'a str) -> Option<(&'a str, &'a str)> {
+        channel.strip_prefix(&self.prefix)?.strip_prefix(":{")?.split_once('}')
     }
 }
 
@@ -43,10 +57,12 @@ mod tests {
     use super::Keys;
 
     #[test]
-    fn a_channel_tells_its_namespace() {
+    fn a_channel_tells_its_namespace_and_its_semaphore() {
         let keys = Keys::new("a:b");
         assert_eq!(keys.namespace_of(&keys.node_channel("ns", "n1")), Some("ns"));
         assert_eq!(keys.namespace_of(&keys.nodes_channel("ns")), Some("ns"));
         assert_eq!(keys.namespace_of("other:{ns}:nodes"), None);
+        assert_eq!(keys.watched_of(&keys.watch_channel("ns", "s-1")), Some(("ns", "s-1")));
+        assert_eq!(keys.watched_of(&keys.node_channel("ns", "n1")), None);
     }
 }

@@ -5,7 +5,9 @@
 //!
 //! How it works, in reading order: `client` checks a request, `acquire` is the wait of one call,
 //! `node` what the calls of one client share; `waits` maps those that wait, `wakeup` hears their
-//! answers, `patrol` sweeps what expires, `tidy` what nobody waits for; `acks` has a grant wait for
+//! answers, `patrol` sweeps what expires, `tidy` what nobody waits for; `semaphore_watch` is the
+//! stream of one who looks on, `watches` maps what this node watches, `watch` is one of those, and a
+//! `topic` what it hears of; `convoys` has a `series` of what this node sees of a semaphore; `acks` has a grant wait for
 //! replicas, through the `witness` of its server. `scripts` runs the Lua files over the `lanes`, one a
 //! server; `servers` knows which has what. `checkup` finds what the `warning`s are about.
 
@@ -18,6 +20,7 @@ mod acquire;
 mod checkup;
 mod client;
 mod config;
+mod convoys;
 mod error;
 mod keys;
 mod lane;
@@ -26,17 +29,23 @@ mod node;
 mod patrol;
 #[doc(hidden)]
 pub mod scripts;
+mod semaphore_watch;
+mod series;
 mod servers;
 mod tidy;
 mod token;
+mod topic;
 pub mod types;
 mod validate;
 mod waits;
 mod wakeup;
 mod warning;
+mod watch;
+mod watches;
 mod witness;
 
 pub use client::Client;
 pub use config::{Config, Limits, OnDrop, ReplicaAcks};
 pub use error::{Error, ErrorKind};
+pub use semaphore_watch::SemaphoreWatch;
 pub use warning::{Matter, RedisWarning};

@@ -12,14 +12,18 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::acks::Acks;
 use crate::config::{Config, OnDrop};
+use crate::convoys::Convoys;
 use crate::error::Error;
 use crate::patrol;
 use crate::scripts::{AcquireReply, Call, Outcome, Resumed, Scripts};
 use crate::servers::Servers;
 use crate::tidy::{self, Tidy};
+use crate::topic::{FullName, Topic};
 use crate::waits::{self, Answer, Waits};
 use crate::wakeup::Subscribers;
 use crate::warning::RedisWarning;
+use crate::watch;
+use crate::watches::{Look, Watches};
 
 /// How long late calls are gathered.
 const GATHER: Duration = Duration::from_millis(2);
@@ -28,6 +32,9 @@ const GATHER: Duration = Duration::from_millis(2);
 const CLOSES_WITHIN: Duration = Duration::from_secs(2);
 /// Calls that one script asks about.
 const BATCH: usize = 500;
+
+/// When a namespace has to be swept, from time to time sooner.
+type SweepAt = tokio::sync::watch::Receiver<std::time::Instant>;
 
 /// Base 62: a node's id stands in tickets, keys and channels.
 pub(crate) const ALPHABET: [char; 62] = [
@@ -41,6 +48,8 @@ pub(crate) struct Node {
     pub(crate) id: String,
     pub(crate) scripts: Scripts,
     pub(crate) waits: Waits,
+    pub(crate) watches: Watches,
+    pub(crate) convoys: Convoys,
     pub(crate) tidy: Arc<Tidy>,
     pub(crate) on_drop: OnDrop,
     pub(crate) runtime: Handle,
@@ -74,6 +83,8 @@ impl Node {
         let node = Arc::new(Self {
             scripts: Scripts::on_servers(config, Arc::clone(&servers), moves),
             waits: Waits::default(),
+            watches: Watches::default(),
+            convoys: Convoys::new(most(config.limits.max_observed_semaphores)),
             tidy: Arc::default(),
             on_drop: config.on_drop,
             runtime: Handle::current(),
@@ -125,8 +136,7 @@ impl Node {
         heard_by: Option<u64>,
     ) -> Result<(), Error> {
         if let Some(sweep_at) = self.waits.queued(&call.ticket)? {
-            self.subscribers.listen(self, namespace);
-            self.runtime.spawn(patrol::run(Arc::downgrade(self), namespace.to_owned(), sweep_at));
+            self.patrol(namespace, sweep_at);
         }
         self.waits.sweep_within(namespace, sweep_in.unwrap_or(-1));
         let now = self.waits.heard_by(namespace);
@@ -137,6 +147,37 @@ impl Node {
         Ok(())
     }
 
+    /// Listens to a namespace that is new to this node, and keeps it swept.
+    fn patrol(self: &Arc<Self>, namespace: &str, sweep_at: SweepAt) {
+        self.subscribers.listen(self, Topic::Namespace(namespace.to_owned()));
+        self.runtime.spawn(patrol::run(Arc::downgrade(self), namespace.to_owned(), sweep_at));
+    }
+
+    /// Looks on at a semaphore; the first who does has the node watch it.
+    pub(crate) fn look(self: &Arc<Self>, watched: &FullName) -> Result<Look, Error> {
+        let topic = || self.subscribers.listen(self, Topic::Semaphore(watched.clone()));
+        let (look, begun) = self.watches.join(watched, topic)?;
+        if let Some(begun) = begun {
+            self.runtime.spawn(watch::run(Arc::downgrade(self), watched.clone(), begun));
+            if let Some(sweep_at) = self.waits.visit(&watched.namespace) {
+                self.patrol(&watched.namespace, sweep_at);
+            }
+        }
+        Ok(look)
+    }
+
+    /// Somebody looks on no more; after the last nothing is heard of it.
+    pub(crate) fn look_away(&self, watched: &FullName, look: u64) {
+        let topic = || self.subscribers.unlisten(Topic::Semaphore(watched.clone()));
+        self.watches.leave(watched, look, topic);
+    }
+
+    /// The watch of a semaphore is over.
+    pub(crate) fn end_watch(&self, watched: &FullName, watch: u64) {
+        let topic = || self.subscribers.unlisten(Topic::Semaphore(watched.clone()));
+        self.watches.end(watched, watch, topic);
+    }
+
     fn late(&self) -> MutexGuard<'_, Late> {
         // Nothing panics while it holds the lock half-way through a change.
         self.late.lock().unwrap_or_else(PoisonError::into_inner)
@@ -144,12 +185,13 @@ impl Node {
 
     /// Redis sees no subscription of this node, though there is one: it is at the wrong server.
     pub(crate) fn listen_again(&self, namespace: &str) {
-        self.subscribers.listen_again(namespace);
+        self.subscribers.listen_again(&Topic::Namespace(namespace.to_owned()));
     }
 
-    /// Stops listening where no call waits any more; false where one does.
+    /// Stops listening where no call waits and nothing is watched any more; false where that is not so.
     pub(crate) fn unlisten(&self, namespace: &str) -> bool {
-        self.waits.forget(namespace, || self.subscribers.unlisten(namespace))
+        let unlisten = || self.subscribers.unlisten(Topic::Namespace(namespace.to_owned()));
+        self.waits.forget(namespace, || !self.watches.any_in(namespace), unlisten)
     }
 
     /// Asks Redis about calls that wait in a namespace, after a gap in what was heard.
@@ -191,8 +233,9 @@ impl Node {
     }
 
     /// Sets every waiting call aside, so that the next in line are not held up and the same leases
-    /// get their places back elsewhere, and answers their callers.
+    /// get their places back elsewhere, and answers their callers. Whoever looks on is told.
     pub(crate) async fn close(&self) {
+        self.watches.close(|watched| self.subscribers.unlisten(Topic::Semaphore(watched)));
         let patience = Instant::now() + CLOSES_WITHIN;
         for (namespace, calls) in self.waits.close() {
             for calls in calls.chunks(BATCH) {
@@ -215,6 +258,10 @@ impl Node {
     }
 }
 
+fn most(limit: u64) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}
+
 /// A crowd that arrives while the node subscribes asks once, not one by one.
 async fn resume_late(node: Arc<Node>, namespace: String) {
     tokio::time::sleep(GATHER).await;
@@ -230,7 +277,10 @@ async fn follow(node: Weak<Node>, mut moved: mpsc::UnboundedReceiver<String>) {
         let Some(node) = node.upgrade() else { return };
         if node.waits.knows(&namespace) {
             node.waits.misplaced(&namespace);
-            node.subscribers.listen(&node, &namespace);
+            node.subscribers.listen(&node, Topic::Namespace(namespace.clone()));
+        }
+        for watched in node.watches.in_namespace(&namespace) {
+            node.subscribers.listen(&node, Topic::Semaphore(watched));
         }
     }
 }

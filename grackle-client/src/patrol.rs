@@ -1,4 +1,4 @@
-//! Keeps one namespace swept while calls of this node wait in it.
+//! Keeps one namespace swept while calls of this node wait in it, or a semaphore there is watched.
 //!
 //! A sweep happens when something is due, which is how the permits of a crashed holder go on within
 //! milliseconds of its lease's end, and every few seconds to renew the node's alive mark. Between
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use crate::node::Node;
 use crate::waits::SWEEP_EVERY;
 
-/// How long a namespace is still listened to after its last wait.
+/// How long a namespace is still listened to after its last wait or watch.
 const LINGER: Duration = Duration::from_secs(30);
 /// After that long, and up to half as long again, all calls are asked about, whatever was heard.
 const RECHECK_AFTER: Duration = Duration::from_secs(90);
@@ -62,8 +62,9 @@ impl Beat {
 
     /// One round; false where the namespace is of no more interest.
     async fn sweep(&mut self, node: &Node, namespace: &str) -> bool {
+        node.convoys.beat(namespace, node.waits.crowds(namespace));
         let waiting = node.waits.count(namespace);
-        if waiting == 0 {
+        if waiting == 0 && !node.watches.any_in(namespace) {
             return self.linger(node, namespace);
         }
         self.idle_since = None;

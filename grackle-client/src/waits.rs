@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch};
 
+use crate::convoys::Crowd;
 use crate::error::Error;
 use crate::scripts::{AcquireReply, Call};
 
@@ -37,8 +38,20 @@ struct State {
     closing: bool,
     subscriptions: u64,
     calls: HashMap<String, Waiting>,
-    /// Namespaces in which calls wait, or lately did.
+    /// Namespaces in which calls wait or a semaphore is watched, or lately did.
     spaces: HashMap<String, Space>,
+}
+
+impl State {
+    /// Where the namespace is new to this node: when it has to be swept, for a patrol to follow.
+    fn visit(&mut self, namespace: &str) -> Option<watch::Receiver<Instant>> {
+        if self.spaces.contains_key(namespace) {
+            return None;
+        }
+        let (sweep_at, follow) = watch::channel(Instant::now() + SWEEP_EVERY);
+        self.spaces.insert(namespace.to_owned(), Space { heard_by: None, sweep_at });
+        Some(follow)
+    }
 }
 
 #[derive(Debug)]
@@ -53,6 +66,7 @@ struct Space {
 struct Waiting {
     namespace: String,
     call: Call,
+    since: Instant,
     deadline: Instant,
     /// In Redis, as far as this node knows.
     queued: bool,
@@ -65,6 +79,7 @@ impl Waits {
         &self,
         namespace: &str,
         call: &Call,
+        since: Instant,
         deadline: Instant,
     ) -> Result<Answered, Error> {
         let (sender, receiver) = oneshot::channel();
@@ -75,6 +90,7 @@ impl Waits {
         let waiting = Waiting {
             namespace: namespace.to_owned(),
             call: call.clone(),
+            since,
             deadline,
             queued: false,
             answer: Some(sender),
@@ -95,12 +111,12 @@ impl Waits {
         };
         waiting.queued = true;
         let namespace = waiting.namespace.clone();
-        if state.spaces.contains_key(&namespace) {
-            return Ok(None);
-        }
-        let (sweep_at, follow) = watch::channel(Instant::now() + SWEEP_EVERY);
-        state.spaces.insert(namespace, Space { heard_by: None, sweep_at });
-        Ok(Some(follow))
+        Ok(state.visit(&namespace))
+    }
+
+    /// A semaphore of the namespace is watched: as where a call waits.
+    pub(crate) fn visit(&self, namespace: &str) -> Option<watch::Receiver<Instant>> {
+        self.state().visit(namespace)
     }
 
     /// Brings the next sweep of a namespace forward, if it is later than that.
@@ -156,12 +172,31 @@ impl Waits {
         state.calls.values().filter(here).map(|w| w.call.clone()).collect()
     }
 
+    /// The calls that stand in Redis for a namespace, by the semaphore that they wait for.
+    pub(crate) fn crowds(&self, namespace: &str) -> HashMap<String, Crowd> {
+        let mut crowds: HashMap<String, Crowd> = HashMap::new();
+        let state = self.state();
+        for w in state.calls.values().filter(|w| w.queued && w.namespace == namespace) {
+            match crowds.get_mut(&w.call.semaphore) {
+                Some(crowd) => {
+                    crowd.count += 1;
+                    crowd.since = crowd.since.min(w.since);
+                }
+                None => {
+                    let crowd = Crowd { count: 1, since: w.since };
+                    crowds.insert(w.call.semaphore.clone(), crowd);
+                }
+            }
+        }
+        crowds
+    }
+
     /// The subscription that hears a namespace's channels, if one does.
     pub(crate) fn heard_by(&self, namespace: &str) -> Option<u64> {
         self.state().spaces.get(namespace).and_then(|space| space.heard_by)
     }
 
-    /// Does any call wait in the namespace, or did one lately?
+    /// Does a patrol sweep the namespace?
     pub(crate) fn knows(&self, namespace: &str) -> bool {
         self.state().spaces.contains_key(namespace)
     }
@@ -173,7 +208,11 @@ impl Waits {
     }
 
     /// A subscription hears these namespaces from now on.
-    pub(crate) fn hears(&self, namespaces: &[String], subscription: u64) {
+    pub(crate) fn hears<'a>(
+        &self,
+        namespaces: impl Iterator<Item = &'a String>,
+        subscription: u64,
+    ) {
         let mut state = self.state();
         for namespace in namespaces {
             if let Some(space) = state.spaces.get_mut(namespace) {
@@ -205,10 +244,16 @@ impl Waits {
         }
     }
 
-    /// Forgets a namespace in which no call waits; `then` runs before any call can wait there anew.
-    pub(crate) fn forget(&self, namespace: &str, then: impl FnOnce()) -> bool {
+    /// Forgets a namespace in which no call waits, if `idle` says so too; `then` runs before any call
+    /// can wait there anew.
+    pub(crate) fn forget(
+        &self,
+        namespace: &str,
+        idle: impl FnOnce() -> bool,
+        then: impl FnOnce(),
+    ) -> bool {
         let mut state = self.state();
-        let idle = !state.calls.values().any(|w| w.namespace == namespace);
+        let idle = !state.calls.values().any(|w| w.namespace == namespace) && idle();
         if idle {
             state.spaces.remove(namespace);
             then();

@@ -1,4 +1,5 @@
-//! The subscriber of a client: one connection on which all its waiting calls hear their answers.
+//! The subscriber of a client: one connection on which all its waiting calls hear their answers, and
+//! what it watches shows its changes.
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
@@ -16,37 +17,37 @@ use crate::keys::Keys;
 use crate::node::Node;
 use crate::scripts::Message;
 use crate::servers::{Address, Servers};
+use crate::topic::Topic;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// A link that went silent without closing is found out by a ping that nobody answers.
 const PING_EVERY: Duration = Duration::from_secs(5);
-/// Namespaces that one SUBSCRIBE names.
+/// Topics that one SUBSCRIBE names.
 const BATCH: usize = 500;
 
 /// What a node wants to hear.
 enum Channel {
-    Listen(String),
-    Unlisten(String),
-    /// On another connection: Redis does not see this one where the namespace is.
+    Listen(Topic),
+    Unlisten(Topic),
+    /// On another connection: Redis does not see this one where the topic is.
     Again,
 }
 
-/// The subscribers of a node: one, or in a cluster one a server that has a namespace in which calls
-/// wait.
+/// The subscribers of a node: one, or in a cluster one a server that has a topic of it.
 pub(crate) struct Subscribers {
     servers: Arc<Servers>,
     id: String,
     keys: Keys,
     patience: Duration,
-    /// By server, and which of them each namespace is heard from.
+    /// By server, and which of them each topic is heard from.
     started: Mutex<Started>,
 }
 
 #[derive(Default)]
 struct Started {
     channels: HashMap<Address, UnboundedSender<Channel>>,
-    heard_from: HashMap<String, Address>,
+    heard_from: HashMap<Topic, Address>,
 }
 
 struct Subscriber {
@@ -57,7 +58,7 @@ struct Subscriber {
     keys: Keys,
     wanted: UnboundedReceiver<Channel>,
     /// What was wanted so far.
-    namespaces: HashSet<String>,
+    topics: HashSet<Topic>,
     /// The number of the connection.
     subscription: u64,
     patience: Duration,
@@ -69,41 +70,41 @@ impl Subscribers {
         Self { servers, id, keys, patience, started: Mutex::default() }
     }
 
-    /// Hears a namespace's channels from now on, where it is now.
-    pub(crate) fn listen(&self, node: &Arc<Node>, namespace: &str) {
+    /// Hears of a topic from now on, where it is now.
+    pub(crate) fn listen(&self, node: &Arc<Node>, topic: Topic) {
         let mut started = self.started();
-        let address = self.servers.address(namespace);
-        let before = started.heard_from.insert(namespace.to_owned(), address.clone());
+        let address = self.servers.address(topic.namespace());
+        let before = started.heard_from.insert(topic.clone(), address.clone());
         if let Some(before) = before.filter(|before| *before != address) {
-            started.tell(&before, Channel::Unlisten(namespace.to_owned()));
+            started.tell(&before, Channel::Unlisten(topic.clone()));
         }
         if !started.channels.contains_key(&address) {
             let channels = self.start(node, address.clone());
             started.channels.insert(address.clone(), channels);
         }
-        started.tell(&address, Channel::Listen(namespace.to_owned()));
+        started.tell(&address, Channel::Listen(topic));
     }
 
-    pub(crate) fn unlisten(&self, namespace: &str) {
+    pub(crate) fn unlisten(&self, topic: Topic) {
         let mut started = self.started();
-        if let Some(address) = started.heard_from.remove(namespace) {
-            started.tell(&address, Channel::Unlisten(namespace.to_owned()));
+        if let Some(address) = started.heard_from.remove(&topic) {
+            started.tell(&address, Channel::Unlisten(topic));
         }
     }
 
-    /// Hears a namespace's channels on another connection.
-    pub(crate) fn listen_again(&self, namespace: &str) {
+    /// Hears of a topic, and of all others from the same server, on another connection.
+    pub(crate) fn listen_again(&self, topic: &Topic) {
         let started = self.started();
-        if let Some(address) = started.heard_from.get(namespace) {
+        if let Some(address) = started.heard_from.get(topic) {
             started.tell(address, Channel::Again);
         }
     }
 
-    /// Those of the namespaces that are to be heard from that server.
-    fn heard_from(&self, address: &str, namespaces: &[String]) -> Vec<String> {
+    /// Those of the topics that are to be heard from that server.
+    fn heard_from(&self, address: &str, topics: &[Topic]) -> Vec<Topic> {
         let started = self.started();
-        let here = |name: &&String| started.heard_from.get(*name).is_some_and(|at| at == address);
-        namespaces.iter().filter(here).cloned().collect()
+        let here = |topic: &&Topic| started.heard_from.get(*topic).is_some_and(|at| at == address);
+        topics.iter().filter(here).cloned().collect()
     }
 
     fn start(&self, node: &Arc<Node>, address: Address) -> UnboundedSender<Channel> {
@@ -115,7 +116,7 @@ impl Subscribers {
             id: self.id.clone(),
             keys: self.keys.clone(),
             wanted,
-            namespaces: HashSet::new(),
+            topics: HashSet::new(),
             subscription: 0,
             patience: self.patience,
         };
@@ -169,7 +170,7 @@ impl Subscriber {
             while let Ok(channel) = self.wanted.try_recv() {
                 self.note(channel);
             }
-            node.waits.deafen(self.namespaces.iter(), self.subscription);
+            node.waits.deafen(namespaces(&self.topics), self.subscription);
             drop(node);
             if began.elapsed() > LONGEST_PAUSE {
                 pause = FIRST_PAUSE;
@@ -179,13 +180,13 @@ impl Subscriber {
         }
     }
 
-    /// Waits until there is a namespace to hear; false where the node is gone.
+    /// Waits until there is a topic to hear of; false where the node is gone.
     async fn is_wanted(&mut self) -> bool {
         loop {
             while let Ok(channel) = self.wanted.try_recv() {
                 self.note(channel);
             }
-            if !self.namespaces.is_empty() {
+            if !self.topics.is_empty() {
                 return true;
             }
             match self.wanted.recv().await {
@@ -208,9 +209,9 @@ impl Subscriber {
 
     async fn subscribe(&mut self, mut sink: PubSubSink) -> Result<(), End> {
         self.subscription = self.node()?.waits.next_subscription();
-        let again: Vec<String> = self.namespaces.iter().cloned().collect();
-        for namespaces in again.chunks(BATCH) {
-            self.add(&mut sink, namespaces).await?;
+        let again: Vec<Topic> = self.topics.iter().cloned().collect();
+        for topics in again.chunks(BATCH) {
+            self.add(&mut sink, topics).await?;
         }
         let mut ping = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
         loop {
@@ -231,15 +232,15 @@ impl Subscriber {
         let (mut next, mut listen) = (Some(first), Vec::new());
         while let Some(channel) = next.take() {
             match channel {
-                Channel::Listen(namespace) => {
-                    self.namespaces.insert(namespace.clone());
-                    listen.push(namespace);
+                Channel::Listen(topic) => {
+                    self.topics.insert(topic.clone());
+                    listen.push(topic);
                 }
                 Channel::Again => return Err(unheard()),
-                Channel::Unlisten(namespace) => {
-                    self.namespaces.remove(&namespace);
-                    listen.retain(|wanted| *wanted != namespace);
-                    in_time(self.patience, sink.unsubscribe(self.channels(&[namespace]))).await?;
+                Channel::Unlisten(topic) => {
+                    self.topics.remove(&topic);
+                    listen.retain(|wanted| *wanted != topic);
+                    in_time(self.patience, sink.unsubscribe(self.channels(&[topic]))).await?;
                 }
             }
             if listen.len() < BATCH {
@@ -249,40 +250,50 @@ impl Subscriber {
         self.add(sink, &listen).await
     }
 
-    /// Subscribes for namespaces, and asks about their calls: what was said before was not heard.
-    async fn add(&self, sink: &mut PubSubSink, namespaces: &[String]) -> Result<(), End> {
-        if namespaces.is_empty() {
+    /// Subscribes to topics, and asks about their calls and states: what was said before was not
+    /// heard.
+    async fn add(&self, sink: &mut PubSubSink, topics: &[Topic]) -> Result<(), End> {
+        if topics.is_empty() {
             return Ok(());
         }
-        in_time(self.patience, sink.subscribe(self.channels(namespaces))).await?;
+        in_time(self.patience, sink.subscribe(self.channels(topics))).await?;
         let node = self.node()?;
         // One that has gone to another server meanwhile is heard there.
-        let here = node.subscribers.heard_from(&self.address, namespaces);
-        node.waits.hears(&here, self.subscription);
-        for namespace in here {
-            node.runtime.spawn(resume(self.node.clone(), namespace));
+        let here = node.subscribers.heard_from(&self.address, topics);
+        node.waits.hears(namespaces(&here), self.subscription);
+        for topic in here {
+            match topic {
+                Topic::Namespace(namespace) => {
+                    node.runtime.spawn(resume(self.node.clone(), namespace));
+                }
+                Topic::Semaphore(watched) => node.watches.hears(&watched),
+            }
         }
         Ok(())
     }
 
     fn note(&mut self, channel: Channel) {
         match channel {
-            Channel::Listen(namespace) => drop(self.namespaces.insert(namespace)),
-            Channel::Unlisten(namespace) => drop(self.namespaces.remove(&namespace)),
+            Channel::Listen(topic) => drop(self.topics.insert(topic)),
+            Channel::Unlisten(topic) => drop(self.topics.remove(&topic)),
             Channel::Again => {}
         }
     }
 
-    fn channels(&self, namespaces: &[String]) -> Vec<String> {
-        let both = |namespace: &String| {
-            [self.keys.node_channel(namespace, &self.id), self.keys.nodes_channel(namespace)]
-        };
-        namespaces.iter().flat_map(both).collect()
+    fn channels(&self, topics: &[Topic]) -> Vec<String> {
+        topics.iter().flat_map(|topic| topic.channels(&self.keys, &self.id)).collect()
     }
 
     fn node(&self) -> Result<Arc<Node>, End> {
         self.node.upgrade().ok_or(End::Node)
     }
+}
+
+fn namespaces<'a>(topics: impl IntoIterator<Item = &'a Topic>) -> impl Iterator<Item = &'a String> {
+    topics.into_iter().filter_map(|topic| match topic {
+        Topic::Namespace(namespace) => Some(namespace),
+        Topic::Semaphore(_) => None,
+    })
 }
 
 async fn in_time<T>(
@@ -304,6 +315,10 @@ fn unheard() -> End {
 async fn hear(mut stream: PubSubStream, node: Weak<Node>, keys: Keys) -> Result<(), End> {
     while let Some(message) = stream.next().await {
         let node = node.upgrade().ok_or(End::Node)?;
+        if let Some((namespace, name)) = keys.watched_of(message.get_channel_name()) {
+            node.watches.heard(namespace, name, message.get_payload_bytes());
+            continue;
+        }
         match serde_json::from_slice(message.get_payload_bytes()) {
             Ok(Message::Answer { calls, answer }) => {
                 calls.iter().for_each(|ticket| node.hear(ticket, &answer));

@@ -13,6 +13,8 @@ pub(crate) struct App {
     pub(crate) readiness: Readiness,
     /// The OpenAPI document, as it is sent.
     pub(crate) openapi: String,
+    /// Semaphores that `/metrics` shows.
+    pub(crate) metrics_semaphores: usize,
     /// How long a request's body may take to arrive.
     pub(crate) read_timeout: Duration,
 }

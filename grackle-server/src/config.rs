@@ -73,6 +73,12 @@ pub struct Config {
           default_value_t = Config::default().drain_seconds)]
     pub drain_seconds: u64,
 
+    /// Semaphores that /metrics shows, the busiest: convoys, then by the longest queue
+    #[arg(long, env = "GRACKLE_METRICS_SEMAPHORES", value_name = "N",
+          value_parser = clap::value_parser!(u16).range(0..=1_000),
+          default_value_t = Config::default().metrics_semaphores)]
+    pub metrics_semaphores: u16,
+
     /// Form of the log on standard error
     #[arg(long, env = "GRACKLE_LOG_FORMAT", value_enum, default_value_t = Config::default().log_format)]
     pub log_format: LogFormat,
@@ -110,6 +116,7 @@ impl Default for Config {
             read_timeout_seconds: 30,
             idle_timeout_seconds: 75,
             drain_seconds: 5,
+            metrics_semaphores: 20,
             log_format: LogFormat::Text,
             log_level: LevelFilter::INFO,
             limits: LimitArgs::default(),

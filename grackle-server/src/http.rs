@@ -11,11 +11,12 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::app::App;
 use crate::error::{ApiError, Code};
-use crate::{operations, pages};
+use crate::{operations, pages, watch};
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
         .merge(operations::router())
+        .merge(watch::router())
         .merge(pages::router())
         .fallback(no_such_path)
         .method_not_allowed_fallback(wrong_method)

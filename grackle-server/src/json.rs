@@ -100,7 +100,7 @@ fn rejected(error: serde_path_to_error::Error<serde_json::Error>) -> ApiError {
 }
 
 /// What a caller sent may be a megabyte long; what it did wrong is in the first words.
-fn shortened(mut text: String) -> String {
+pub(crate) fn shortened(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(MAX_MESSAGE) {
         text.truncate(end);
         text.push('…');

@@ -7,7 +7,8 @@
 //! 2. `server`: [`run`], from the first connection to the last answer.
 //! 3. `operations`: the table of operations, each a route, a method of the client and an entry
 //!    of the OpenAPI document; `json` reads their bodies, `error` is the form of what fails.
-//! 4. `http`: the router; `pages`: health, `readiness`, metrics; `openapi`: the document.
+//! 4. `http`: the router; `watch`: the one operation that is a stream; `pages`: health, `readiness`,
+//!    metrics with the `loads` of single semaphores; `openapi`: the document.
 //! 5. `connections`: accepting, time limits, graceful end.
 //! 6. `embedded_redis`: the private child that runs when no Redis is given.
 
@@ -18,6 +19,7 @@ mod embedded_redis;
 mod error;
 mod http;
 mod json;
+mod loads;
 mod metrics;
 mod openapi;
 mod operations;
@@ -25,6 +27,7 @@ mod pages;
 mod readiness;
 mod redis_url;
 mod server;
+mod watch;
 
 pub use config::{Config, LimitArgs, LogFormat};
 pub use embedded_redis::EmbeddedRedisError;

@@ -12,11 +12,13 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
 
 use crate::error::Code;
 use crate::operations::OPERATIONS;
+use crate::watch;
 
 const REQUESTS: &str = "grackle_http_requests_total";
 const DURATION: &str = "grackle_http_request_duration_seconds";
 const IN_FLIGHT: &str = "grackle_http_requests_in_flight";
 const WAITING: &str = "grackle_acquires_waiting";
+const WATCHES: &str = "grackle_watches_open";
 const OUTCOMES: &str = "grackle_acquire_outcomes_total";
 const BUILD: &str = "grackle_build_info";
 
@@ -31,6 +33,7 @@ pub(crate) struct Metrics {
     recorder: PrometheusRecorder,
     in_flight: Gauge,
     waiting: Gauge,
+    watches: Gauge,
 }
 
 impl Metrics {
@@ -38,12 +41,12 @@ impl Metrics {
         // Only an empty list of buckets is refused.
         let builder = PrometheusBuilder::new().set_buckets(&BUCKETS).unwrap_or_default();
         let recorder = builder.build_recorder();
-        let (in_flight, waiting) = with_local_recorder(&recorder, || {
+        let (in_flight, waiting, watches) = with_local_recorder(&recorder, || {
             describe();
             begin_at_zero();
-            (gauge!(IN_FLIGHT), gauge!(WAITING))
+            (gauge!(IN_FLIGHT), gauge!(WAITING), gauge!(WATCHES))
         });
-        Self { recorder, in_flight, waiting }
+        Self { recorder, in_flight, waiting, watches }
     }
 
     /// The text form of Prometheus.
@@ -59,12 +62,27 @@ impl Metrics {
         }
     }
 
+    /// A stream of WatchSemaphore begins; its call is answered by then.
+    pub(crate) fn watch_opens(&self) -> OpenWatch {
+        self.watches.increment(1);
+        OpenWatch(self.watches.clone())
+    }
+
     /// A call has come in; it is counted when the watch is dropped.
     pub(crate) fn begin(&self, operation: &'static str) -> Watch<'_> {
         let waiting = (operation == "AcquireSemaphore").then_some(&self.waiting);
         self.in_flight.increment(1);
         waiting.inspect(|gauge| gauge.increment(1));
         Watch { metrics: self, waiting, operation, began: Instant::now(), code: "Cancelled" }
+    }
+}
+
+/// A stream of WatchSemaphore, for as long as it is open.
+pub(crate) struct OpenWatch(Gauge);
+
+impl Drop for OpenWatch {
+    fn drop(&mut self) {
+        self.0.decrement(1);
     }
 }
 
@@ -110,14 +128,15 @@ fn describe() {
     describe_histogram!(DURATION, "Seconds from a call's head to its answer, by operation");
     describe_gauge!(IN_FLIGHT, "Calls not yet answered");
     describe_gauge!(WAITING, "Calls of AcquireSemaphore not yet answered");
+    describe_gauge!(WATCHES, "Streams of WatchSemaphore that are open");
     describe_counter!(OUTCOMES, "How calls of AcquireSemaphore ended, where not with an error");
     describe_gauge!(BUILD, "1, labelled with the server's version");
 }
 
 /// Rates need a first value to rise from.
 fn begin_at_zero() {
-    for operation in OPERATIONS {
-        counter!(REQUESTS, "operation" => operation.name, "code" => "OK").absolute(0);
+    for name in OPERATIONS.iter().map(|operation| operation.name).chain([watch::NAME]) {
+        counter!(REQUESTS, "operation" => name, "code" => "OK").absolute(0);
     }
     for ended in [AcquireOutcome::Acquired, AcquireOutcome::Unavailable, AcquireOutcome::TimedOut] {
         counter!(OUTCOMES, "outcome" => outcome(ended)).absolute(0);

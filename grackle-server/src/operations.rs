@@ -79,8 +79,8 @@ operations! {
     #[doc = "Makes a semaphore."]
     CreateSemaphore(CreateSemaphoreRequest) -> SemaphoreResponse
         = create_semaphore, NotFound, AlreadyExists, ResourceExhausted;
-    #[doc = "Reads a semaphore; a holder whose lease has expired is never counted."]
-    GetSemaphore(GetSemaphoreRequest) -> SemaphoreResponse
+    #[doc = "Reads a semaphore, and whether this server sees a convoy there; a holder whose lease has expired is never counted."]
+    GetSemaphore(GetSemaphoreRequest) -> GetSemaphoreResponse
         = get_semaphore, NotFound;
     #[doc = "Replaces a semaphore's description, permits and metadata, whole, at the version that the caller has seen. Raising the permits admits waiters at once."]
     UpdateSemaphore(UpdateSemaphoreRequest) -> SemaphoreResponse

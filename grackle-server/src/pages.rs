@@ -10,11 +10,13 @@ use axum::routing::get;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::loads;
 
 const INDEX: &str = "\
 Grackle: distributed weighted semaphores
 
 POST /v1/<Operation>   every operation, as JSON
+GET  /v1/WatchSemaphore   the states of a semaphore, as they come
 GET  /openapi.json     what they are
 GET  /healthz          200 while this server lives
 GET  /readyz           200 while it reaches its Redis, and what is the matter with that
@@ -35,7 +37,9 @@ async fn ready(State(app): State<Arc<App>>) -> Result<String, ApiError> {
 }
 
 async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics.render())
+    let loads = app.client.busiest_semaphores(app.metrics_semaphores);
+    let text = app.metrics.render() + &loads::render(&loads);
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }
 
 async fn openapi(State(app): State<Arc<App>>) -> impl IntoResponse {

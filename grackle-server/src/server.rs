@@ -121,6 +121,7 @@ async fn serve(
         metrics: Metrics::new(),
         readiness: Readiness::default(),
         openapi: openapi::document(&config.limits.to_limits()).to_string(),
+        metrics_semaphores: usize::from(config.metrics_semaphores),
         read_timeout: config.read_timeout(),
     });
     announce(&listener, url);

@@ -2,8 +2,7 @@
 local function clear_namespace()
   for _, name in ipairs(redis.call('ZRANGE', semaphores, 0, BATCH - 1)) do
     if budget <= 0 then return false end
-    redis.call('DEL', semaphore_key(name))
-    loaded[name] = false
+    remove(name)
     if purge(name, NO_NAMESPACE) then redis.call('ZREM', semaphores, name) end
     budget = budget - 1
   end

@@ -94,6 +94,14 @@ local function refuse(s)
   if budget <= 0 then later(s.name) end
 end
 
+-- Deletes the record; whoever watches is told.
+local function remove(name)
+  local s = semaphore(name)
+  redis.call('DEL', semaphore_key(name))
+  loaded[name] = false
+  if s and s.watched then tell_watchers(s, DELETED) end
+end
+
 -- Clears away what stands around a semaphore that is deleted; true when nothing is left.
 local function purge(name, reason)
   local s = gone(name)

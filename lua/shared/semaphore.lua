@@ -7,11 +7,12 @@ local function semaphore(name)
   if s ~= nil then return s end
   local key = semaphore_key(name)
   local f = redis.call('HMGET', key, 'permits', 'active_holds', 'active_holders_count',
-    'waiting_count', 'fencing_token', 'last_activity_at', 'about')
+    'waiting_count', 'fencing_token', 'last_activity_at', 'about', 'watched')
   s = f[1] and {
     name = name, key = key, permits = tonumber(f[1]), active_holds = tonumber(f[2]),
     active_holders_count = tonumber(f[3]), waiting_count = tonumber(f[4]),
     fencing_token = tonumber(f[5]), last_activity_at = f[6], about = f[7],
+    watched = f[8],
   }
   loaded[name] = s
   return s
@@ -25,9 +26,38 @@ local function read_queue(s)
   s.next_place = tonumber(f[3])
 end
 
+-- Names need no escaping: 1–128 of A-Z a-z 0-9 _ -; `about` is JSON already.
+local SEMAPHORE_JSON = '{"name":"%s","permits":%d,"active_holds":%d,"active_holders_count":%d,'
+  .. '"waiting_count":%d,"waiting_weight":%d,"last_activity_at":%s000,%s'
+
+local function semaphore_json(s)
+  local waiting_weight = 0
+  if s.waiting_count > 0 then
+    read_queue(s)
+    waiting_weight = s.waiting_carry == 0 and s.waiting_weight or MAX_PERMITS
+  end
+  return string.format(SEMAPHORE_JSON, s.name, s.permits, s.active_holds, s.active_holders_count,
+    s.waiting_count, waiting_weight, s.last_activity_at, string.sub(s.about, 2))
+end
+
+local DELETED = '"deleted":true'
+
+-- Those who watch are told what it shows, or that it is gone. One that nobody hears is not watched
+-- any more: a node that only lost its connection marks it again.
+local function tell_watchers(s, what)
+  if tonumber(s.watched) > now then
+    local channel = namespace .. ':watch:' .. s.name
+    local text = '{"at":' .. int(now) .. ',' .. what .. '}'
+    if redis.call('PUBLISH', channel, text) > 0 then return end
+  end
+  if what ~= DELETED then redis.call('HDEL', s.key, 'watched') end
+  s.watched = false
+end
+
 local function save()
   for _, s in pairs(loaded) do
     if s then
+      local shown = s.watched and (s.holds_changed or s.queue_changed or s.active or s.updated)
       if s.holds_changed then
         redis.call('HSET', s.key, 'active_holds', int(s.active_holds),
           'active_holders_count', int(s.active_holders_count),
@@ -44,27 +74,15 @@ local function save()
         redis.call('HSET', s.key, 'drained', int(s.drained),
           'drained_before', int(s.drained_before), 'drained_since', int(s.drained_since))
       end
-      s.holds_changed, s.queue_changed, s.drain_changed, s.active = nil, nil, nil, nil
+      s.holds_changed, s.queue_changed, s.drain_changed = nil, nil, nil
+      s.active, s.updated = nil, nil
+      if shown then tell_watchers(s, '"semaphore":' .. semaphore_json(s)) end
     end
   end
 end
 
 local function touch(s)
   s.last_activity_at, s.active = int(now), true
-end
-
--- Names need no escaping: 1–128 of A-Z a-z 0-9 _ -; `about` is JSON already.
-local SEMAPHORE_JSON = '{"name":"%s","permits":%d,"active_holds":%d,"active_holders_count":%d,'
-  .. '"waiting_count":%d,"waiting_weight":%d,"last_activity_at":%s000,%s'
-
-local function semaphore_json(s)
-  local waiting_weight = 0
-  if s.waiting_count > 0 then
-    read_queue(s)
-    waiting_weight = s.waiting_carry == 0 and s.waiting_weight or MAX_PERMITS
-  end
-  return string.format(SEMAPHORE_JSON, s.name, s.permits, s.active_holds, s.active_holders_count,
-    s.waiting_count, waiting_weight, s.last_activity_at, string.sub(s.about, 2))
 end
 
 local function answer(result, s, waiting)

@@ -21,4 +21,5 @@ mod set_aside;
 mod support;
 mod sweep;
 mod waiters;
+mod watch;
 mod weights;

@@ -56,6 +56,11 @@ impl Space {
         Self { semaphore: name.to_owned(), ..self.clone() }
     }
 
+    /// Of the semaphore.
+    pub(crate) fn name(&self) -> &str {
+        &self.semaphore
+    }
+
     pub(crate) async fn semaphore(&self, name: &str, permits: i64) {
         let request = CreateSemaphoreRequest {
             namespace_name: self.namespace.clone(),

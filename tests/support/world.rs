@@ -116,6 +116,13 @@ impl World {
         Node::new(self.redis.raw(), &self.namespace(), id).await
     }
 
+    /// What those who watch a semaphore are told.
+    pub(crate) async fn watch(&self, name: &str) -> Ear {
+        let ear = Ear::on(self.redis.raw(), format!("{}:watch:{name}", self.namespace())).await;
+        self.scripts.watch(NS, name).await.expect("the semaphore");
+        ear
+    }
+
     /// What is said to all nodes.
     pub(crate) async fn announcements(&self) -> Ear {
         Ear::on(self.redis.raw(), format!("{}:nodes", self.namespace())).await

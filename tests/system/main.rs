@@ -15,4 +15,6 @@ mod replica_acks;
 mod support;
 mod tidy;
 mod waiting;
+mod watch;
+mod watch_http;
 mod wrong_urls;

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 
 use self::reply::RecordReply;
 pub(crate) use self::reply::{AGAIN, parse};
-pub use self::reply::{AcquireReply, Edge, Message, Outcome, PageReply, SweepReply};
+pub use self::reply::{AcquireReply, Edge, Message, Outcome, PageReply, Sight, SweepReply};
 use self::table::{Entry, Table};
 use crate::checkup::Checkup;
 use crate::config::{Config, Limits};
@@ -427,6 +427,12 @@ impl Scripts {
     pub async fn sweep(&self, ns: &str, node: &str) -> Result<SweepReply, Error> {
         let mut call = self.on(&self.table.sweep, ns);
         parse(&self.text(call.arg(node)).await?)
+    }
+
+    /// Has every change of the semaphore published for a time; what it shows now.
+    pub async fn watch(&self, ns: &str, name: &str) -> Result<Sight, Error> {
+        let mut call = self.on(&self.table.watch, ns);
+        parse(&self.text(call.arg(name)).await?)
     }
 
     // Leases.

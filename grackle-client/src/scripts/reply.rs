@@ -52,6 +52,15 @@ pub struct SweepReply {
     pub heard: usize,
 }
 
+/// What a semaphore that is watched shows: a script's reply, or a message.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Sight {
+    /// When, in µs by Redis' clock.
+    pub at: i64,
+    /// None where it is deleted.
+    pub semaphore: Option<Semaphore>,
+}
+
 /// The place of an entry in its list: its score, as Redis writes it, and its name. A score need not
 /// be an integer, and as a text it keeps all its digits.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]

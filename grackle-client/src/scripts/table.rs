@@ -89,6 +89,7 @@ scripts! {
     revoke_lease: ["more_keys" "semaphore" "hold" "wait" "claim" "drain" "hand_off" "sweep"];
     list_leases: ["more_keys" "semaphore" "hold" "wait" "claim" "drain" "hand_off" "sweep" "lease" "rank" "page"];
     sweep: ["more_keys" "semaphore" "hold" "wait" "claim" "drain" "hand_off" "sweep"];
+    watch: ["more_keys" "semaphore" "hold" "wait" "claim" "drain" "hand_off" "sweep"];
 }
 
 #[cfg(test)]

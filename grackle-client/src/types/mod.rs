@@ -5,16 +5,19 @@
 
 mod int64;
 mod lease;
+mod load;
 mod namespace;
 mod page;
 mod semaphore;
 mod waiter;
+mod watch;
 
 pub use lease::{
     CreateSemaphoreLeaseRequest, GetSemaphoreLeaseRequest, Lease, LeaseResponse,
     ListSemaphoreLeasesRequest, ListSemaphoreLeasesResponse, RefreshSemaphoreLeaseRequest,
     RevokeSemaphoreLeaseRequest,
 };
+pub use load::{Convoy, LoadSample, SemaphoreLoad};
 pub use namespace::{
     CreateNamespaceRequest, DeleteNamespaceRequest, GetNamespaceRequest, ListNamespacesRequest,
     ListNamespacesResponse, Namespace, NamespaceResponse, UpdateNamespaceRequest,
@@ -22,14 +25,16 @@ pub use namespace::{
 pub use page::Page;
 pub use semaphore::{
     AcquireOutcome, AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateSemaphoreRequest,
-    DeleteSemaphoreRequest, GetSemaphoreRequest, Holder, ListSemaphoreHoldersRequest,
-    ListSemaphoreHoldersResponse, ListSemaphoresRequest, ListSemaphoresResponse,
-    ReleaseSemaphoreRequest, Semaphore, SemaphoreResponse, UpdateSemaphoreRequest,
+    DeleteSemaphoreRequest, GetSemaphoreRequest, GetSemaphoreResponse, Holder,
+    ListSemaphoreHoldersRequest, ListSemaphoreHoldersResponse, ListSemaphoresRequest,
+    ListSemaphoresResponse, ReleaseSemaphoreRequest, Semaphore, SemaphoreResponse,
+    UpdateSemaphoreRequest,
 };
 pub use waiter::{
     Drained, GetSemaphoreWaiterRequest, ListSemaphoreWaitersRequest, ListSemaphoreWaitersResponse,
     SemaphoreWaiterResponse, Waiter, Waiting,
 };
+pub use watch::{SemaphoreEvent, WatchSemaphoreRequest};
 
 use std::collections::BTreeMap;
 

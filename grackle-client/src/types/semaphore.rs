@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Metadata, Page, Waiting, int64};
+use super::{Convoy, Metadata, Page, Waiting, int64};
 
 /// A named counter that limits how many permits are held at once.
 ///
@@ -226,6 +226,16 @@ pub struct AcquireSemaphoreResponse {
 pub struct SemaphoreResponse {
     /// Its record.
     pub semaphore: Semaphore,
+}
+
+/// A semaphore, and what the node that answers has seen of its queue.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetSemaphoreResponse {
+    /// Its record.
+    pub semaphore: Semaphore,
+    /// Where this node sees a convoy there; another may not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub convoy: Option<Convoy>,
 }
 
 /// A page of semaphores.

@@ -50,4 +50,6 @@ limits! {
     max_waiters: u64 = "GRACKLE_MAX_WAITERS";
     /// Holds, and waits for one, a lease
     max_holds_per_lease: u64 = "GRACKLE_MAX_HOLDS_PER_LEASE";
+    /// Semaphores of which a server keeps what it sees, for /metrics and convoys
+    max_observed_semaphores: u64 = "GRACKLE_MAX_OBSERVED_SEMAPHORES";
 }

@@ -9,6 +9,12 @@ const MAX_PERMITS: i64 = (1 << 53) - 1;
 
 const MAX_PAGE: i64 = 250;
 
+const CONVOY: &str = "\
+Only where there is one, as this server sees it: for a minute at least the queue was never seen empty, \
+and waits grew (the longest of a quarter of the minute never fell, and of the last is at least half as \
+long again as of the first). Over when the queue is seen empty, or waits grow no more, or nobody was \
+seen to wait for 20 s.";
+
 /// The schema of a type's field.
 pub(super) fn schema(of: &str, field: &str, limits: &Limits) -> Value {
     match field {
@@ -57,6 +63,12 @@ fn count(field: &str) -> Option<Value> {
         "seconds" => {
             ("In so many seconds, up to now: 30 to 60, or as long as there has been a queue.", 1)
         }
+        "for_seconds" => ("Seconds since the convoy began; 60 at least.", 0),
+        "wait_seconds" => (
+            "Seconds of the longest wait, so far or until its grant, of a caller of this server in \
+             the last 20 s.",
+            0,
+        ),
         "version" => ("1 at creation, one more with every update.", 1),
         _ => return None,
     };
@@ -174,6 +186,7 @@ fn record(of: &str, field: &str) -> Value {
         "namespace" => (false, "Namespace", "Its record."),
         "semaphore" => (false, "Semaphore", "Its record, right after the call."),
         "lease" => (false, "Lease", "Its record."),
+        "convoy" => (false, "Convoy", CONVOY),
         "namespaces" => (true, "Namespace", "In name order."),
         "semaphores" => (true, "Semaphore", "In name order."),
         "leases" => (true, "Lease", "By created_at, then by lease_id."),

@@ -11,12 +11,18 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Code;
 use crate::operations::{OPERATIONS, Operation};
+use crate::watch;
 
 const ABOUT: &str = "\
-Distributed weighted semaphores on Redis. Every operation is a POST of a JSON object. Timestamps \
+Distributed weighted semaphores on Redis. Every operation is a POST of a JSON object, but for WatchSemaphore, a GET. Timestamps \
 are nanoseconds since the Unix epoch, by Redis' clock. 64-bit integers are JSON numbers in \
 answers, and may be numbers or strings of digits in requests. An unknown field is refused. \
 Repeating any call is safe.";
+
+const WATCHED: &str = "\
+Server-sent events: `semaphore` with a Semaphore as data, `deleted` (data `{}`) as the last one, \
+comments in between. Changes that come faster than they are read, or than every 20 ms, are one. A \
+stream that ends without `deleted` is to be asked for again: its server stops.";
 
 /// What any operation may answer.
 const COMMON_ERRORS: [Code; 6] = [
@@ -40,7 +46,7 @@ pub(crate) fn document(limits: &Limits) -> Value {
             "description": ABOUT,
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
-        "paths": OPERATIONS.iter().map(path).collect::<Map<_, _>>(),
+        "paths": OPERATIONS.iter().map(path).chain([watch_path(limits)]).collect::<Map<_, _>>(),
         "components": {
             "schemas": schemas,
             "responses": error_responses(),
@@ -60,12 +66,33 @@ fn path(operation: &Operation) -> (String, Value) {
 
 fn responses(operation: &Operation) -> Map<String, Value> {
     let answer = json!({ "description": "The answer.", "content": content(operation.answer) });
-    let errors = COMMON_ERRORS.iter().chain(operation.errors).map(|code| {
-        let (word, status) = code.row();
-        let reference = format!("#/components/responses/{word}");
-        (status.as_str().to_owned(), json!({ "$ref": reference }))
-    });
+    let errors = COMMON_ERRORS.iter().chain(operation.errors).map(error_response);
     std::iter::once(("200".to_owned(), answer)).chain(errors).collect()
+}
+
+fn error_response(code: &Code) -> (String, Value) {
+    let (word, status) = code.row();
+    let reference = format!("#/components/responses/{word}");
+    (status.as_str().to_owned(), json!({ "$ref": reference }))
+}
+
+fn watch_path(limits: &Limits) -> (String, Value) {
+    let parameter = |name: &str| {
+        let schema = fields::schema(watch::NAME, name, limits);
+        json!({ "name": name, "in": "query", "required": true, "schema": schema })
+    };
+    let events = json!({
+        "description": WATCHED,
+        "content": { "text/event-stream": { "schema": reference("Semaphore") } },
+    });
+    let errors = watch::ERRORS.iter().map(error_response);
+    let get = json!({
+        "operationId": watch::NAME,
+        "summary": "Streams the states of a semaphore: the current one at once, then what changes.",
+        "parameters": [parameter("namespace_name"), parameter("semaphore_name")],
+        "responses": std::iter::once(("200".to_owned(), events)).chain(errors).collect::<Map<_, _>>(),
+    });
+    (format!("/v1/{}", watch::NAME), json!({ "get": get }))
 }
 
 fn content(schema: &str) -> Value {

@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
 use grackle_client::types::{
-    AcquireSemaphoreResponse, Drained, Holder, Lease, Metadata, Namespace, Semaphore, Waiter,
-    Waiting,
+    AcquireSemaphoreResponse, Convoy, Drained, GetSemaphoreResponse, Holder, Lease, Metadata,
+    Namespace, Semaphore, Waiter, Waiting,
 };
 
 use super::*;
@@ -34,6 +34,7 @@ fn all_samples() -> Vec<(&'static str, Value)> {
         ("Waiting", serde_json::to_value(waiting.clone()).unwrap()),
         ("Drained", serde_json::to_value(Drained::default()).unwrap()),
         ("Lease", serde_json::to_value(lease).unwrap()),
+        ("Convoy", serde_json::to_value(Convoy::default()).unwrap()),
     ];
     let acquired = AcquireSemaphoreResponse {
         acked_replicas: Some(0),
@@ -41,8 +42,13 @@ fn all_samples() -> Vec<(&'static str, Value)> {
         ..AcquireSemaphoreResponse::default()
     };
     let full = ("AcquireSemaphoreResponse", serde_json::to_value(acquired).unwrap());
-    let others = samples().into_iter().filter(|(name, _)| *name != full.0);
-    others.chain(records).chain([full.clone()]).collect()
+    let seen =
+        GetSemaphoreResponse { convoy: Some(Convoy::default()), ..GetSemaphoreResponse::default() };
+    let seen = ("GetSemaphoreResponse", serde_json::to_value(seen).unwrap());
+    let full = [full, seen];
+    let others =
+        samples().into_iter().filter(|(name, _)| full.iter().all(|(full, _)| full != name));
+    others.chain(records).chain(full.clone()).collect()
 }
 
 fn names(object: &Value) -> BTreeSet<&str> {
@@ -128,7 +134,7 @@ fn every_field_says_what_it_is() {
 fn every_operation_is_a_path_with_its_errors() {
     let document = document(&Limits::default());
     assert_eq!(OPERATIONS.len(), 20);
-    assert_eq!(document["paths"].as_object().unwrap().len(), OPERATIONS.len());
+    assert_eq!(document["paths"].as_object().unwrap().len(), OPERATIONS.len() + 1);
     for operation in OPERATIONS {
         let post = &document["paths"][format!("/v1/{}", operation.name)]["post"];
         assert_eq!(post["operationId"], operation.name);
@@ -136,6 +142,11 @@ fn every_operation_is_a_path_with_its_errors() {
             assert!(post["responses"].get(status).is_some(), "{} {status}", operation.name);
         }
     }
+    let watch = &document["paths"]["/v1/WatchSemaphore"]["get"];
+    assert_eq!(watch["parameters"][1]["name"], "semaphore_name");
+    let events = &watch["responses"]["200"]["content"]["text/event-stream"]["schema"]["$ref"];
+    assert_eq!(events, "#/components/schemas/Semaphore");
+    assert!(watch["responses"].get("404").is_some());
     let create = &document["paths"]["/v1/CreateSemaphore"]["post"]["responses"];
     assert_eq!(create["429"]["$ref"], "#/components/responses/ResourceExhausted");
 }

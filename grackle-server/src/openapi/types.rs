@@ -106,6 +106,8 @@ const ANSWERS: &[Type] = &[
     ("Lease", &["lease_id", "process_id", "created_at", "expires_at"], &["metadata"]),
     ("NamespaceResponse", &["namespace"], &[]),
     ("SemaphoreResponse", &["semaphore"], &[]),
+    ("GetSemaphoreResponse", &["semaphore"], &["convoy"]),
+    ("Convoy", &["for_seconds", "wait_seconds"], &[]),
     ("LeaseResponse", &["lease"], &[]),
     (
         "AcquireSemaphoreResponse",

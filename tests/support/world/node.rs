@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures_util::StreamExt;
 use grackle_client::scripts::{AcquireReply, Call, Message, Outcome};
 use redis::aio::PubSub;
+use serde::de::DeserializeOwned;
 
 use super::super::raw::Raw;
 use super::{SEM, lease_id};
@@ -39,6 +40,11 @@ impl Ear {
 
     /// Every message since the last time: what Redis sent before a message of our own.
     pub(crate) async fn messages(&mut self) -> Vec<Message> {
+        self.messages_as().await
+    }
+
+    /// The same, of a channel whose messages are others.
+    pub(crate) async fn messages_as<T: DeserializeOwned>(&mut self) -> Vec<T> {
         if !self.open {
             return Vec::new();
         }

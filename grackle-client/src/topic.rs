@@ -1,0 +1,40 @@
+//! What a node wants to hear of.
+
+use crate::keys::Keys;
+
+/// A namespace in which calls wait, or a semaphore that is watched.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Topic {
+    /// The answers of the calls that wait there, and what is due sooner than was known.
+    Namespace(String),
+    /// What it shows, with every change.
+    Semaphore(FullName),
+}
+
+/// A semaphore by its full name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct FullName {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+impl Topic {
+    /// It is heard where this namespace is.
+    pub(crate) fn namespace(&self) -> &str {
+        match self {
+            Self::Namespace(namespace) => namespace,
+            Self::Semaphore(watched) => &watched.namespace,
+        }
+    }
+
+    pub(crate) fn channels(&self, keys: &Keys, node: &str) -> Vec<String> {
+        match self {
+            Self::Namespace(namespace) => {
+                vec![keys.node_channel(namespace, node), keys.nodes_channel(namespace)]
+            }
+            Self::Semaphore(FullName { namespace, name }) => {
+                vec![keys.watch_channel(namespace, name)]
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! watch, and what the other scripts publish while a semaphore is watched.
+
+use std::time::Duration;
+
+use crate::support::world::{Ear, NS, SEM, World, lease_id, now_or_never, wanted};
+use grackle_client::Error;
+use grackle_client::scripts::Sight;
+
+/// The last of what was told is what is shown now, and so many were.
+async fn tells(w: &World, ear: &mut Ear, what: &str, count: usize) {
+    let told: Vec<Sight> = ear.messages_as().await;
+    assert_eq!(told.len(), count, "{what}: {told:#?}");
+    let shown = Sight { at: w.clock.now().await, semaphore: Some(w.get().await) };
+    assert_eq!(told.last(), Some(&shown), "{what}");
+}
+
+async fn mark(w: &World) -> Option<String> {
+    w.redis.run(&["HGET", &format!("{}:semaphore:{SEM}", w.namespace()), "watched"]).await
+}
+
+#[tokio::test]
+async fn it_answers_what_is_shown_and_when() {
+    let w = World::with(3, "a").await;
+    let n = w.node("n").await;
+    w.take(&n.call("a"), 2).await;
+    let sight = w.scripts.watch(NS, SEM).await.unwrap();
+    assert_eq!(sight, Sight { at: w.clock.now().await, semaphore: Some(w.get().await) });
+    assert_eq!(sight.semaphore.unwrap().active_holds, 2);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn it_does_not_count_what_has_ended() {
+    let w = World::of(3).await;
+    w.lease("a", Duration::from_secs(10)).await;
+    let n = w.node("n").await;
+    w.take(&n.call("a"), 2).await;
+    w.advance(11).await;
+    let sight = w.scripts.watch(NS, SEM).await.unwrap();
+    assert_eq!(sight.semaphore.unwrap().active_holds, 0);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn what_is_not_there_can_not_be_watched() {
+    let w = World::new().await;
+    assert!(matches!(w.scripts.watch(NS, SEM).await, Err(Error::SemaphoreNotFound)));
+    assert!(matches!(w.scripts.watch("other", SEM).await, Err(Error::NamespaceNotFound)));
+    w.end().await;
+}
+
+#[tokio::test]
+async fn every_change_of_what_is_shown_is_told_once() {
+    let w = World::with(3, "a b c d").await;
+    let n = w.node("n").await;
+    let mut ear = w.watch(SEM).await;
+    w.take(&n.call("a"), 2).await;
+    tells(&w, &mut ear, "an acquire", 1).await;
+    w.ask(&n.call("b"), now_or_never(2)).await.unwrap();
+    tells(&w, &mut ear, "a refusal moves last_activity_at", 1).await;
+    let (b, c) = (n.call("b"), n.call("c"));
+    w.queue(&b, 2).await;
+    tells(&w, &mut ear, "a waiter", 1).await;
+    w.queue(&c, 1).await;
+    tells(&w, &mut ear, "another", 1).await;
+    w.set_aside(&c, false, Duration::from_secs(9)).await;
+    tells(&w, &mut ear, "one that is set aside", 1).await;
+    w.resume(&c).await;
+    tells(&w, &mut ear, "and comes back", 1).await;
+    w.release("a").await;
+    tells(&w, &mut ear, "a release that hands on", 1).await;
+    let d = n.call("d");
+    w.queue(&d, 3).await;
+    tells(&w, &mut ear, "a waiter that does not fit", 1).await;
+    w.cancel(&d).await;
+    tells(&w, &mut ear, "one that leaves", 1).await;
+    w.set_permits(5).await.unwrap();
+    tells(&w, &mut ear, "an update", 1).await;
+    w.revoke("b").await;
+    tells(&w, &mut ear, "a revoked lease", 1).await;
+    w.end().await;
+}
+
+#[tokio::test]
+async fn the_end_of_a_lease_is_told_by_whoever_sweeps() {
+    let w = World::of(3).await;
+    w.lease("a", Duration::from_secs(10)).await;
+    let n = w.node("n").await;
+    w.take(&n.call("a"), 2).await;
+    let mut ear = w.watch(SEM).await;
+    w.advance(11).await;
+    w.sweep("other").await;
+    tells(&w, &mut ear, "a lease that ended", 1).await;
+    w.end().await;
+}
+
+#[tokio::test]
+async fn what_changes_nothing_that_is_shown_is_not_told() {
+    let w = World::with(3, "a").await;
+    w.semaphore("t", 1).await;
+    let n = w.node("n").await;
+    let mut ear = w.watch(SEM).await;
+    w.take(&n.call_on("t", "a"), 1).await;
+    w.get().await;
+    w.scripts.get_lease(NS, &lease_id("a")).await.unwrap();
+    w.sweep("n").await;
+    let told: Vec<Sight> = ear.messages_as().await;
+    assert_eq!(told, []);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn its_deletion_is_the_last_that_is_told() {
+    let w = World::with(3, "a b").await;
+    let n = w.node("n").await;
+    w.take(&n.call("a"), 3).await;
+    let mut ear = w.watch(SEM).await;
+    w.scripts.delete_semaphore(NS, SEM).await.unwrap();
+    let told: Vec<Sight> = ear.messages_as().await;
+    assert_eq!(told, [Sight { at: w.clock.now().await, semaphore: None }]);
+    // One by the same name is another.
+    w.semaphore(SEM, 1).await;
+    w.take(&n.call("b"), 1).await;
+    assert_eq!(ear.messages_as::<Sight>().await, []);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn the_deletion_of_its_namespace_is_told_too() {
+    let w = World::of(3).await;
+    let mut ear = w.watch(SEM).await;
+    w.scripts.delete_namespace(NS).await.unwrap();
+    let told: Vec<Sight> = ear.messages_as().await;
+    assert_eq!(told, [Sight { at: w.clock.now().await, semaphore: None }]);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn nothing_is_told_once_the_mark_has_run_out() {
+    let w = World::with(3, "a b").await;
+    let n = w.node("n").await;
+    let mut ear = w.watch(SEM).await;
+    w.advance(29).await;
+    w.take(&n.call("a"), 1).await;
+    tells(&w, &mut ear, "a change in time", 1).await;
+    w.advance(1).await;
+    w.take(&n.call("b"), 1).await;
+    assert_eq!(ear.messages_as::<Sight>().await, []);
+    assert_eq!(mark(&w).await, None, "nobody has to look at it again");
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_mark_goes_with_the_first_change_that_nobody_hears() {
+    let w = World::with(3, "a").await;
+    let n = w.node("n").await;
+    w.scripts.watch(NS, SEM).await.unwrap();
+    assert!(mark(&w).await.is_some());
+    w.ask(&n.call("a"), wanted(1)).await.unwrap();
+    assert_eq!(mark(&w).await, None);
+    w.end().await;
+}

@@ -1,0 +1,64 @@
+//! Somebody who looks on at a test's semaphore.
+
+use std::time::Duration;
+
+use grackle_client::types::{Semaphore, SemaphoreEvent, WatchSemaphoreRequest};
+use grackle_client::{Error, SemaphoreWatch};
+
+use super::own_redis::OwnRedis;
+use super::space::Space;
+
+const SOON: Duration = Duration::from_secs(20);
+
+/// A stream of the states of a [`Space`]'s semaphore.
+pub(crate) struct Looker(SemaphoreWatch);
+
+impl Looker {
+    /// Sees nothing before it is asked to.
+    pub(crate) fn at(space: &Space) -> Self {
+        let (namespace_name, semaphore_name) = (space.namespace.clone(), space.name().to_owned());
+        Self(space.client.watch_semaphore(WatchSemaphoreRequest { namespace_name, semaphore_name }))
+    }
+
+    pub(crate) async fn next(&mut self) -> Option<Result<SemaphoreEvent, Error>> {
+        tokio::time::timeout(SOON, self.0.next()).await.expect("an event in time")
+    }
+
+    /// The next state.
+    pub(crate) async fn state(&mut self) -> Semaphore {
+        match self.next().await {
+            Some(Ok(SemaphoreEvent::Semaphore(semaphore))) => semaphore,
+            other => panic!("no state but {other:?}"),
+        }
+    }
+
+    /// The first state that is so.
+    pub(crate) async fn until(&mut self, is_so: impl Fn(&Semaphore) -> bool) -> Semaphore {
+        loop {
+            let state = self.state().await;
+            if is_so(&state) {
+                return state;
+            }
+        }
+    }
+
+    /// Sees that it was deleted, after whatever else there was to see, and nothing more.
+    pub(crate) async fn until_deleted(&mut self) {
+        loop {
+            match self.next().await {
+                Some(Ok(SemaphoreEvent::Semaphore(_))) => {}
+                Some(Ok(SemaphoreEvent::Deleted)) => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(self.next().await.is_none(), "nothing after it");
+    }
+}
+
+/// How many subscriptions Redis has to the channel of a space's semaphore.
+pub(crate) async fn changes_heard(redis: &OwnRedis, space: &Space) -> i64 {
+    let (prefix, namespace, name) = (redis.prefix(), &space.namespace, space.name());
+    let channel = format!("{prefix}:{{{namespace}}}:watch:{name}");
+    let (_, count): (String, i64) = redis.run(&["PUBSUB", "NUMSUB", &channel]).await;
+    count
+}
