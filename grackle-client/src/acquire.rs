@@ -105,8 +105,8 @@ impl<'a> Pending<'a> {
         heard_by: Option<u64>,
     ) -> Result<AcquireReply, Error> {
         let listening = heard_by.is_some();
-        let wanted =
-            Wanted { weight: request.weight, metadata: &request.metadata, timeout, listening };
+        let (weight, share, metadata) = (request.weight, request.share.max(1), &request.metadata);
+        let wanted = Wanted { weight, share, metadata, timeout, listening };
         self.node.scripts.acquire(self.namespace, &self.call, wanted).await
     }
 

@@ -20,9 +20,22 @@ end
 -- What is of interest only where somebody waits.
 local function read_queue(s)
   if s.next_place then return end
-  local f = redis.call('HMGET', s.key, 'waiting_weight', 'waiting_carry', 'next_place')
+  local f = redis.call('HMGET', s.key, 'waiting_weight', 'waiting_carry', 'next_place',
+    'discipline', 'virtual_time', 'max_waiters')
   s.waiting_weight, s.waiting_carry = tonumber(f[1]), tonumber(f[2])
   s.next_place = tonumber(f[3])
+  s.discipline, s.max_waiters = f[4] or 'fifo', tonumber(f[6]) or 0
+  s.virtual_time = tonumber(f[5]) or 0
+  s.written_time = s.virtual_time
+end
+
+local function write_time(s)
+  if s.virtual_time > 0 then
+    redis.call('HSET', s.key, 'virtual_time', s.virtual_time)
+  else
+    redis.call('HDEL', s.key, 'virtual_time')
+  end
+  s.written_time = s.virtual_time
 end
 
 local function save()
@@ -39,6 +52,7 @@ local function save()
         redis.call('HSET', s.key, 'waiting_count', int(s.waiting_count),
           'waiting_weight', int(s.waiting_weight), 'waiting_carry', int(s.waiting_carry),
           'next_place', int(s.next_place))
+        if s.virtual_time ~= s.written_time then write_time(s) end
       end
       s.holds_changed, s.queue_changed, s.active = nil, nil, nil
     end

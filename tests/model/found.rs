@@ -21,8 +21,16 @@ fn play(permits: i64, ops: Vec<Op>) {
 
 fn acquire(lease: Name, number: u32, weight: i64) -> Op {
     let (ticket, timeout) = (Ticket { node: K, number }, HOUR);
-    let wanted =
-        Wanted { semaphore: SEM, lease, ticket, weight, label: 0, timeout, listening: true };
+    let wanted = Wanted {
+        semaphore: SEM,
+        lease,
+        ticket,
+        weight,
+        share: 1,
+        label: 0,
+        timeout,
+        listening: true,
+    };
     Op::Acquire { ns: NS, wanted }
 }
 

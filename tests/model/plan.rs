@@ -1,11 +1,12 @@
 //! Small worlds, and what may be done there next.
 
+use grackle_client::types::QueueDiscipline as Discipline;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::machine::Played;
 use crate::op::Op;
-use crate::spec::{Asked, From, Limits, MAX_PERMITS, Micros, Model, Name, Ticket, Wanted};
+use crate::spec::{Asked, From, Limits, MAX_PERMITS, Micros, Model, Name, Queue, Ticket, Wanted};
 use crate::support::world::NS;
 
 macro_rules! lease_id {
@@ -41,12 +42,13 @@ const FEW: Limits = Limits { semaphores: 2, leases: 5, holders: 2, waiters: 2, h
 pub(crate) struct Begin {
     pub(crate) limits: Limits,
     pub(crate) permits: i64,
+    pub(crate) queue: Queue,
 }
 
 impl Begin {
     /// With limits that are never reached.
     pub(crate) fn with(permits: i64) -> Self {
-        Self { limits: MANY, permits }
+        Self { limits: MANY, permits, queue: Queue::default() }
     }
 
     pub(crate) fn model(self) -> Model {
@@ -54,13 +56,19 @@ impl Begin {
     }
 
     pub(crate) fn ops(self) -> Vec<Op> {
-        let (request, label, permits, process, ttl) =
-            ("begin", 0, self.permits, PROCESSES[0], HOUR);
+        let Self { permits, queue, .. } = self;
+        let (request, label, ttl) = ("begin", 0, HOUR);
         let of = |ns| {
-            let made = |name| Op::CreateSemaphore { request, ns, name, permits, label };
-            let lease = |lease: &Name| Op::CreateLease { ns, lease, process, ttl, label };
+            let made = |name| Op::CreateSemaphore { request, ns, name, permits, queue, label };
+            let lease = |(number, lease): (usize, &Name)| {
+                let process = PROCESSES[number % 2];
+                Op::CreateLease { ns, lease, process, ttl, label }
+            };
             let namespace = [Op::CreateNamespace { request, ns, label }];
-            namespace.into_iter().chain(["s", "t"].map(made)).chain(LEASES[..4].iter().map(lease))
+            namespace
+                .into_iter()
+                .chain(["s", "t"].map(made))
+                .chain(LEASES[..4].iter().enumerate().map(lease))
         };
         NAMESPACES.into_iter().flat_map(of).collect()
     }
@@ -68,8 +76,8 @@ impl Begin {
 
 pub(crate) fn begin() -> BoxedStrategy<Played> {
     let permits = prop_oneof![6 => 1..=5_i64, 1 => Just(MAX_PERMITS)];
-    (prop_oneof![4 => Just(MANY), 1 => Just(FEW)], permits)
-        .prop_map(|(limits, permits)| Played::new(Begin { limits, permits }))
+    (prop_oneof![4 => Just(MANY), 1 => Just(FEW)], permits, queue())
+        .prop_map(|(limits, permits, queue)| Played::new(Begin { limits, permits, queue }))
         .boxed()
 }
 
@@ -120,15 +128,15 @@ fn about_namespaces(state: &Played, pages: Pages) -> BoxedStrategy<Op> {
 fn about_semaphores(state: &Played, pages: Pages) -> BoxedStrategy<Op> {
     let all = state.model.namespaces.values().flat_map(|namespace| namespace.semaphores.values());
     let versions = all.map(|semaphore| semaphore.version).collect();
-    let made = (request(), ns(), semaphore(), permits(), 0..3_u8);
-    let updated = (request(), ns(), semaphore(), version(versions), permits(), 0..3_u8);
+    let made = (request(), ns(), semaphore(), permits(), queue(), 0..3_u8);
+    let updated = (request(), ns(), semaphore(), version(versions), permits(), queue(), 0..3_u8);
     prop_oneof![
-        4 => made.prop_map(|(request, ns, name, permits, label)| {
-            Op::CreateSemaphore { request, ns, name, permits, label }
+        4 => made.prop_map(|(request, ns, name, permits, queue, label)| {
+            Op::CreateSemaphore { request, ns, name, permits, queue, label }
         }),
         2 => (ns(), semaphore()).prop_map(|(ns, name)| Op::GetSemaphore { ns, name }),
-        8 => updated.prop_map(|(request, ns, name, expected, permits, label)| {
-            Op::UpdateSemaphore { request, ns, name, expected, permits, label }
+        8 => updated.prop_map(|(request, ns, name, expected, permits, queue, label)| {
+            Op::UpdateSemaphore { request, ns, name, expected, permits, queue, label }
         }),
         1 => (ns(), semaphore()).prop_map(|(ns, name)| Op::DeleteSemaphore { ns, name }),
         1 => (ns(), pages.clone())
@@ -158,10 +166,11 @@ fn about_leases(pages: Pages) -> BoxedStrategy<Op> {
 
 fn acquire(state: &Played, calls: Calls) -> BoxedStrategy<Op> {
     let listening = prop_oneof![4 => Just(true), 1 => Just(false)];
-    (calls, weight(state), 0..3_u8, timeout(), listening)
-        .prop_map(|((ns, call), weight, label, timeout, listening)| {
+    (calls, weight(state), share(), 0..3_u8, timeout(), listening)
+        .prop_map(|((ns, call), weight, share, label, timeout, listening)| {
             let Asked { lease, semaphore, ticket } = call;
-            let wanted = Wanted { semaphore, lease, ticket, weight, label, timeout, listening };
+            let wanted =
+                Wanted { semaphore, lease, ticket, weight, share, label, timeout, listening };
             Op::Acquire { ns, wanted }
         })
         .boxed()
@@ -236,6 +245,23 @@ fn weight(state: &Played) -> BoxedStrategy<i64> {
     const HUGE: [i64; 4] = [MAX_PERMITS, MAX_PERMITS - 1, MAX_PERMITS / 2 + 1, 100_000_000_000_001];
     let often = if state.begin.permits == MAX_PERMITS { 14 } else { 1 };
     prop_oneof![14 => 1..=5_i64, often => select(HUGE.as_slice())].boxed()
+}
+
+fn queue() -> BoxedStrategy<Queue> {
+    let discipline = prop_oneof![
+        3 => Just(Discipline::Unspecified),
+        1 => Just(Discipline::Fifo),
+        1 => Just(Discipline::Lifo),
+        2 => Just(Discipline::Weighted),
+    ];
+    let max_waiters = prop_oneof![5 => Just(None), 1 => (0..4_i64).prop_map(Some)];
+    (discipline, max_waiters)
+        .prop_map(|(discipline, max_waiters)| Queue { discipline, max_waiters })
+        .boxed()
+}
+
+fn share() -> BoxedStrategy<i64> {
+    prop_oneof![4 => Just(1), 3 => 2..=7_i64, 1 => Just(1_000)].boxed()
 }
 
 fn timeout() -> BoxedStrategy<Micros> {

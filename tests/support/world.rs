@@ -293,7 +293,7 @@ static NO_METADATA: Metadata = Metadata::new();
 
 /// That weight, for a minute, by a node that listens.
 pub(crate) fn wanted(weight: i64) -> Wanted<'static> {
-    Wanted { weight, metadata: &NO_METADATA, timeout: MINUTE, listening: true }
+    Wanted { weight, share: 1, metadata: &NO_METADATA, timeout: MINUTE, listening: true }
 }
 
 /// That weight at once or not at all.

@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::keys::Keys;
 use crate::lanes::Lanes;
 use crate::servers::{Address, Servers};
-use crate::types::{Holder, Lease, Metadata, Namespace, Semaphore};
+use crate::types::{Holder, Lease, Metadata, Namespace, QueueDiscipline, Semaphore};
 
 /// The scripts, and the lanes to the servers that run them.
 pub struct Scripts {
@@ -67,12 +67,30 @@ pub struct Call {
 pub struct Wanted<'a> {
     /// Permits.
     pub weight: i64,
+    /// Of them, for the process, beside others that wait.
+    pub share: i64,
     /// Shown with the holder.
     pub metadata: &'a Metadata,
     /// How long to wait; zero answers at once.
     pub timeout: Duration,
     /// Does the node hear its channel?
     pub listening: bool,
+}
+
+/// What a semaphore gives out, and to whom first.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    pub permits: i64,
+    /// Unspecified: the default, or as it is.
+    pub discipline: QueueDiscipline,
+    /// None: the default, or as it is; 0 for no bound.
+    pub max_waiters: Option<i64>,
+}
+
+impl From<i64> for Rules {
+    fn from(permits: i64) -> Self {
+        Self { permits, discipline: QueueDiscipline::Unspecified, max_waiters: None }
+    }
 }
 
 /// Where a page begins.
@@ -245,12 +263,14 @@ impl Scripts {
         request: &str,
         ns: &str,
         name: &str,
-        permits: i64,
+        rules: impl Into<Rules>,
         description: &str,
         metadata: &Metadata,
     ) -> Result<Semaphore, Error> {
+        let Rules { permits, discipline, max_waiters } = rules.into();
         let mut call = self.on(&self.table.create_semaphore, ns);
         call.arg(request).arg(name).arg(permits).arg(description).arg(json(metadata));
+        call.arg(word(discipline).unwrap_or("fifo")).arg(max_waiters.unwrap_or_default());
         call.arg(self.limits.max_semaphores);
         self.record(&call).await.and_then(semaphore)
     }
@@ -267,13 +287,15 @@ impl Scripts {
         ns: &str,
         name: &str,
         expected_version: i64,
-        permits: i64,
+        rules: impl Into<Rules>,
         description: &str,
         metadata: &Metadata,
     ) -> Result<Semaphore, Error> {
+        let Rules { permits, discipline, max_waiters } = rules.into();
         let mut call = self.on(&self.table.update_semaphore, ns);
         call.arg(request).arg(name).arg(expected_version).arg(permits);
-        call.arg(description).arg(json(metadata));
+        call.arg(description).arg(json(metadata)).arg(word(discipline).unwrap_or_default());
+        call.arg(max_waiters.map(|most| most.to_string()).unwrap_or_default());
         self.record(&call).await.and_then(semaphore)
     }
 
@@ -319,7 +341,11 @@ impl Scripts {
     ) -> Result<AcquireReply, Error> {
         let mut script = self.on(&self.table.acquire, ns);
         script.arg(&call.semaphore).arg(&call.lease_id).arg(wanted.weight);
-        script.arg(json(wanted.metadata)).arg(&call.ticket).arg(micros(wanted.timeout));
+        script
+            .arg(wanted.share)
+            .arg(json(wanted.metadata))
+            .arg(&call.ticket)
+            .arg(micros(wanted.timeout));
         script.arg(i32::from(wanted.listening)).arg(self.limits.max_holders);
         script.arg(self.limits.max_waiters).arg(self.limits.max_holds_per_lease);
         parse(&self.text(&script).await?)
@@ -538,6 +564,16 @@ fn page_args(call: &mut Invocation<'_>, from: &PageStart, limit: i64) {
         PageStart::Before(Edge(score, member)) => call.arg("before").arg(*score).arg(member),
     };
     call.arg(limit);
+}
+
+/// As the scripts write it.
+fn word(discipline: QueueDiscipline) -> Option<&'static str> {
+    match discipline {
+        QueueDiscipline::Unspecified => None,
+        QueueDiscipline::Fifo => Some("fifo"),
+        QueueDiscipline::Lifo => Some("lifo"),
+        QueueDiscipline::Weighted => Some("weighted"),
+    }
 }
 
 fn json(metadata: &Metadata) -> String {

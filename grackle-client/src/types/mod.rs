@@ -22,7 +22,7 @@ pub use page::Page;
 pub use semaphore::{
     AcquireOutcome, AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateSemaphoreRequest,
     DeleteSemaphoreRequest, GetSemaphoreRequest, Holder, ListSemaphoreHoldersRequest,
-    ListSemaphoreHoldersResponse, ListSemaphoresRequest, ListSemaphoresResponse,
+    ListSemaphoreHoldersResponse, ListSemaphoresRequest, ListSemaphoresResponse, QueueDiscipline,
     ReleaseSemaphoreRequest, Semaphore, SemaphoreResponse, UpdateSemaphoreRequest,
 };
 

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Answer, Around, Call, Fate, From, Label, Lease, Limits, Micros, Name, Namespace, Outcome, Page,
-    Refused, Said, Semaphore, Ticket, Wanted, refused,
+    Queue, Refused, Said, Semaphore, Ticket, Wanted, refused,
 };
 
 /// A call, as its node asks about it.
@@ -103,6 +103,7 @@ impl Model {
         ns: Name,
         name: Name,
         permits: i64,
+        queue: Queue,
         label: Label,
     ) -> Reply {
         let (namespace, around) = self.within(ns)?;
@@ -113,7 +114,8 @@ impl Model {
         if namespace.semaphores.len() >= around.limits.semaphores {
             return Err(refused::MAX_SEMAPHORES);
         }
-        let semaphore = Semaphore::new(request, name, label, permits, around.now);
+        let mut semaphore = Semaphore::new(request, name, label, permits, around.now);
+        semaphore.set(queue);
         Ok(namespace.semaphores.entry(name).or_insert(semaphore).answer())
     }
 
@@ -128,6 +130,7 @@ impl Model {
         name: Name,
         expected: i64,
         permits: i64,
+        queue: Queue,
         label: Label,
     ) -> Reply {
         let (namespace, around) = self.swept(ns)?;
@@ -140,6 +143,7 @@ impl Model {
             }
             (semaphore.request, semaphore.label, semaphore.permits) = (request, label, permits);
             (semaphore.version, semaphore.updated_at) = (expected + 1, around.now);
+            semaphore.set(queue);
             semaphore.refuse_heavy(around);
             namespace.admit(name, around);
         }
@@ -256,6 +260,7 @@ impl Model {
             let Some(semaphore) = namespace.semaphores.get_mut(semaphore) else { continue };
             if let Some(call) = semaphore.waits.get_mut(lease).and_then(|wait| wait.call(*ticket)) {
                 (call.aside, call.deadline_at) = (true, call.deadline_at.min(until));
+                semaphore.keep_flows();
             } else if undo {
                 let kept = Call { ticket: *ticket, deadline_at: until, aside: true };
                 semaphore.undo(lease, *ticket, Some(kept));
@@ -276,6 +281,7 @@ impl Model {
         let semaphore = namespace.semaphore(name)?;
         semaphore.last_activity_at = around.now;
         if semaphore.holds.remove(lease).is_some() {
+            semaphore.grow_no_more(lease);
             namespace.admit(name, around);
         }
         Ok(namespace.semaphore(name)?.answer())

@@ -39,6 +39,8 @@ impl Semaphore {
             active_holders_count: self.holds.len() as i64,
             waiting_count: self.queue().len() as i64,
             waiting_weight: self.waiting_weight(),
+            queue_discipline: self.discipline,
+            max_waiters: Some(self.max_waiters).filter(|most| *most > 0),
             metadata: metadata(self.label),
             version: self.version,
             created_at: nanos(self.created_at),
