@@ -12,10 +12,12 @@ mod fencing;
 mod growing;
 mod leases;
 mod lists;
+mod naive;
 mod namespaces;
 mod one_waiter;
 mod queue;
 mod random;
+mod schedules;
 mod semaphores;
 mod set_aside;
 #[path = "../support/mod.rs"]
