@@ -6,6 +6,7 @@ mod acquire;
 mod confirm;
 mod crowds;
 mod dead_nodes;
+mod depth;
 mod disciplines;
 mod ending;
 mod fencing;

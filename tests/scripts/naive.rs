@@ -80,13 +80,13 @@ impl Naive {
             Discipline::Lifo => false,
             Discipline::Weighted => {
                 let first = self.next().map(|next| self.tag(&self.waiters[next]));
-                !begins || first.is_some_and(|first| first < self.most + waiter.cost())
+                !begins || first.is_some_and(|first| first < self.begin() + waiter.cost())
             }
             _ => !self.waiters.is_empty(),
         };
         let fits = !ahead && self.fits(&waiter);
         if begins {
-            self.served[flow] = self.most;
+            self.served[flow] = self.begin();
         }
         if fits {
             self.admit(&waiter, false);
@@ -111,6 +111,11 @@ impl Naive {
             (self.discipline, self.served, self.most) = (discipline, [0.0; FLOWS], 0.0);
         }
         self.hand_on();
+    }
+
+    /// Where a flow begins that had nobody waiting: before its equals.
+    fn begin(&self) -> f64 {
+        self.most * (1.0 - 2_f64.powi(-50))
     }
 
     fn tag(&self, waiter: &Waiter) -> f64 {

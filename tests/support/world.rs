@@ -52,7 +52,15 @@ impl World {
     }
 
     pub(crate) async fn without_namespace(limits: Limits) -> Self {
-        let redis = TestRedis::shared().await;
+        Self::at(TestRedis::shared().await, limits).await
+    }
+
+    /// Without a namespace, on a server that is known.
+    pub(crate) async fn on(redis: TestRedis) -> Self {
+        Self::at(redis, Limits::default()).await
+    }
+
+    async fn at(redis: TestRedis, limits: Limits) -> Self {
         let mut config = redis.config();
         config.test_clock = true;
         config.limits = limits;

@@ -44,10 +44,11 @@ impl Semaphore {
         Some(self.flows().get(process)?.last()?.1)
     }
 
-    /// Where one that joins the flow starts: behind the last there, and not before what is granted.
+    /// Where one that joins the flow starts: behind the last there, and not before what is granted,
+    /// but ahead of its equals where it is the first.
     fn tail(&self, process: Name) -> Tag {
         let last = self.last(process).map(|last| self.waits[last].finish());
-        last.unwrap_or_default().max(self.virtual_time)
+        last.map_or(self.virtual_time.a_hair_before(), |last| last.max(self.virtual_time))
     }
 
     /// Where a wait starts that stands where the discipline says; at best where it did once.

@@ -10,6 +10,10 @@ impl Tag {
     pub(crate) fn plus(self, weight: i64, share: i64) -> Self {
         Self(self.0 + weight as f64 / share as f64)
     }
+
+    pub(crate) fn a_hair_before(self) -> Self {
+        Self(self.0 * (1.0 - f64::EPSILON * 4.0))
+    }
 }
 
 impl Ord for Tag {
