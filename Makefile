@@ -63,10 +63,11 @@ examples: ## run the examples, each beside a fresh Redis
 	tools/with-redis.sh $(CARGO) run --quiet --example quickstart
 	tools/with-redis.sh $(CARGO) run --quiet --example restaurant
 
-bench: ## measure throughput and hand-off, beside a fresh Redis
+bench: ## measure throughput, hand-off and long queues, beside a fresh Redis
 	$(CARGO) build --release --examples
 	tools/with-redis.sh $(CARGO) run --release --quiet --example throughput
 	tools/with-redis.sh $(CARGO) run --release --quiet --example hand_off
+	@$(redis_on_path); $(CARGO) test --release --quiet --test scripts -- --ignored --nocapture depth::
 
 check: lock fmt clippy doc package deny ## all that CI looks at before the tests
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use grackle_client::types::{
-    AcquireSemaphoreResponse, Holder, Lease, Metadata, Namespace, Semaphore,
+    AcquireSemaphoreResponse, Holder, Lease, Metadata, Namespace, Semaphore, UpdateSemaphoreRequest,
 };
 
 use super::*;
@@ -15,7 +15,12 @@ fn all_samples() -> Vec<(&'static str, Value)> {
         description: description.clone(),
         ..Namespace::default()
     };
-    let semaphore = Semaphore { metadata: metadata.clone(), description, ..Semaphore::default() };
+    let semaphore = Semaphore {
+        metadata: metadata.clone(),
+        description,
+        max_waiters: Some(0),
+        ..Semaphore::default()
+    };
     let holder = Holder { metadata: metadata.clone(), ..Holder::default() };
     let lease = Lease { metadata, ..Lease::default() };
     let records = [
@@ -27,8 +32,12 @@ fn all_samples() -> Vec<(&'static str, Value)> {
     let acquired =
         AcquireSemaphoreResponse { acked_replicas: Some(0), ..AcquireSemaphoreResponse::default() };
     let full = ("AcquireSemaphoreResponse", serde_json::to_value(acquired).unwrap());
-    let others = samples().into_iter().filter(|(name, _)| *name != full.0);
-    others.chain(records).chain([full.clone()]).collect()
+    let update =
+        UpdateSemaphoreRequest { max_waiters: Some(0), ..UpdateSemaphoreRequest::default() };
+    let update = ("UpdateSemaphoreRequest", serde_json::to_value(update).unwrap());
+    let full = [full, update];
+    let others = samples().into_iter().filter(|(name, _)| full.iter().all(|full| *name != full.0));
+    others.chain(records).chain(full.clone()).collect()
 }
 
 fn names(object: &Value) -> BTreeSet<&str> {
