@@ -29,15 +29,6 @@ local function read_queue(s)
   s.written_time = s.virtual_time
 end
 
-local function write_time(s)
-  if s.virtual_time > 0 then
-    redis.call('HSET', s.key, 'virtual_time', s.virtual_time)
-  else
-    redis.call('HDEL', s.key, 'virtual_time')
-  end
-  s.written_time = s.virtual_time
-end
-
 local function save()
   for _, s in pairs(loaded) do
     if s then
@@ -52,7 +43,12 @@ local function save()
         redis.call('HSET', s.key, 'waiting_count', int(s.waiting_count),
           'waiting_weight', int(s.waiting_weight), 'waiting_carry', int(s.waiting_carry),
           'next_place', int(s.next_place))
-        if s.virtual_time ~= s.written_time then write_time(s) end
+        if s.virtual_time == 0 and s.written_time > 0 then
+          redis.call('HDEL', s.key, 'virtual_time')
+        elseif s.virtual_time ~= s.written_time then
+          redis.call('HSET', s.key, 'virtual_time', s.virtual_time)
+        end
+        s.written_time = s.virtual_time
       end
       s.holds_changed, s.queue_changed, s.active = nil, nil, nil
     end

@@ -538,6 +538,7 @@ impl Scripts {
 
 /// What Redis knows of a call that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "it is read and gone; most are answers")]
 pub enum Resumed {
     /// It goes on waiting.
     Waits,

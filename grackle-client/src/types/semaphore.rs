@@ -1,4 +1,5 @@
-use serde::{Deserialize, Serialize};
+use serde::de::IntoDeserializer;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Metadata, Page, int64};
 
@@ -72,6 +73,7 @@ pub struct CreateSemaphoreRequest {
     #[serde(deserialize_with = "int64::deserialize")]
     pub permits: i64,
     /// Who of those that wait is next; unspecified means first come, first served.
+    #[serde(deserialize_with = "word")]
     pub queue_discipline: QueueDiscipline,
     /// How many may wait, 0 … 2^53 − 1, beside the limit that is set for all semaphores; 0 means no
     /// bound of its own. Whoever comes then is refused at once.
@@ -106,6 +108,7 @@ pub struct UpdateSemaphoreRequest {
     #[serde(deserialize_with = "int64::deserialize")]
     pub permits: i64,
     /// Unspecified keeps it. Another one re-orders at once all who wait.
+    #[serde(deserialize_with = "word")]
     pub queue_discipline: QueueDiscipline,
     /// How many may wait, 0 … 2^53 − 1: none keeps it, 0 removes it. Those who wait already stay.
     #[serde(deserialize_with = "int64::option", skip_serializing_if = "Option::is_none")]
@@ -189,6 +192,12 @@ pub struct ListSemaphoreHoldersRequest {
     pub limit: i64,
     /// A token of an earlier page, or empty for the first.
     pub pagination_token: String,
+}
+
+/// As a text, so that anything else is told apart from what is no JSON at all.
+fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<QueueDiscipline, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    QueueDiscipline::deserialize(text.into_deserializer())
 }
 
 /// In which order those who wait for permits are admitted. Whatever the order, a head that does not
