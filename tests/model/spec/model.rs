@@ -123,6 +123,7 @@ impl Model {
         Ok(self.swept(ns)?.0.semaphore(name)?.answer())
     }
 
+    #[expect(clippy::too_many_arguments, reason = "one for each of the operation's")]
     pub(crate) fn update_semaphore(
         &mut self,
         request: Name,

@@ -103,12 +103,8 @@ impl State {
                 "hash" => drop(state.hashes.insert(key, pairs(content).collect())),
                 "zset" => {
                     let scores = scores(content);
-                    if let Some((_, list)) =
-                        key.strip_prefix(":semaphore:").and_then(|rest| rest.split_once(':'))
-                    {
-                        if ["queue", "aside"].contains(&list) || list.starts_with("flow:") {
-                            state.places.insert(key.clone(), scores.iter().cloned().collect());
-                        }
+                    if holds_places(&key) {
+                        state.places.insert(key.clone(), scores.iter().cloned().collect());
                     }
                     let whole = scores.into_iter().map(|(member, score)| (member, score as i64));
                     state.zsets.insert(key, whole.collect());
@@ -181,6 +177,11 @@ impl<'de> Deserialize<'de> for Content {
             Either::None {} => Self(Vec::new()),
         })
     }
+}
+
+fn holds_places(key: &str) -> bool {
+    let list = key.strip_prefix(":semaphore:").and_then(|rest| rest.split_once(':'));
+    list.is_some_and(|(_, list)| ["queue", "aside"].contains(&list) || list.starts_with("flow:"))
 }
 
 fn pairs(flat: Vec<String>) -> impl Iterator<Item = (String, String)> {
