@@ -64,11 +64,12 @@ examples: ## run the examples, each beside a fresh Redis
 	tools/with-redis.sh "$${CARGO_TARGET_DIR:-target}/debug/examples/quickstart"
 	tools/with-redis.sh "$${CARGO_TARGET_DIR:-target}/debug/examples/restaurant"
 
-bench: ## measure throughput, hand-off and watchers, beside a fresh Redis
+bench: ## measure throughput, hand-off, watchers and long queues, beside a fresh Redis
 	$(CARGO) build --release --examples
 	tools/with-redis.sh $(CARGO) run --release --quiet --example throughput
 	tools/with-redis.sh $(CARGO) run --release --quiet --example hand_off
 	tools/with-redis.sh $(CARGO) run --release --quiet --example watchers
+	@$(redis_on_path); $(CARGO) test --release --quiet --test scripts -- --ignored --nocapture depth::
 
 check: lock fmt clippy doc package deny ## all that CI looks at before the tests
 

@@ -7,12 +7,15 @@
   ARGV[3] permits
   ARGV[4] description
   ARGV[5] metadata         JSON object, or empty
-  ARGV[6] max_semaphores
+  ARGV[6] discipline       of its queue: 'fifo' | 'lifo' | 'weighted'
+  ARGV[7] max_waiters      0: no bound of its own
+  ARGV[8] max_semaphores
   Returns {"result":"ok","semaphore":…} | {"result":"again"}
   Errors  NOTFOUND namespace not found | EXISTS semaphore already exists | LIMIT max_semaphores
 ]]
 local request, name, permits = ARGV[1], ARGV[2], ARGV[3]
-local description, metadata, max_semaphores = ARGV[4], ARGV[5], tonumber(ARGV[6])
+local description, metadata = ARGV[4], ARGV[5]
+local discipline, max_waiters, max_semaphores = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
 
 if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
 local key = semaphore_key(name)
@@ -30,6 +33,8 @@ if not purge(name, NO_SEMAPHORE) then return AGAIN end
 redis.call('HSET', key, 'permits', permits, 'active_holds', 0, 'active_holders_count', 0,
   'waiting_count', 0, 'waiting_weight', 0, 'waiting_carry', 0, 'next_place', 0,
   'fencing_token', 0, 'last_activity_at', int(now),
-  'about', about_json(1, ns(now), description, metadata), 'request', request)
+  'about', about_json(1, ns(now), description, metadata, discipline, max_waiters),
+  'request', request)
+write_discipline(key, discipline, max_waiters)
 redis.call('ZADD', semaphores, 0, name)
 return answer('ok', semaphore(name))

@@ -6,11 +6,13 @@
   ARGV[2] lease_id
   ARGV[3] ticket
   ARGV[4] explain        the weight asked for, where an answer of "timed_out" is to say why; else left out
+  ARGV[5] share          asked for, with it
   Returns {"result":"acquired","fencing_token":…,"semaphore":…}
           | {"result":"timed_out","semaphore":…,"waiting":…?} | {"result":"again"}
   Errors  NOTFOUND namespace not found | NOTFOUND lease not found | NOTFOUND semaphore not found
 ]]
-local name, lease_id, ticket, explain = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local name, lease_id, ticket = ARGV[1], ARGV[2], ARGV[3]
+local explain, share = tonumber(ARGV[4]), tonumber(ARGV[5])
 
 if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
 if not sweep() then return AGAIN end
@@ -47,6 +49,10 @@ if hold and not call and claim(s, lease_id, hold, ticket) then
 end
 if explain and not waiting then
   -- Its wait has ended a moment ago: then the place that it would get now.
-  waiting = waiting_json(s, lease_id, w and w.place or arrival(s, hold), explain)
+  if not w then
+    w = { weight = explain, share = share }
+    stand(s, lease_id, w, hold)
+  end
+  waiting = waiting_json(s, lease_id, w.place, explain)
 end
 return answer('timed_out', s, waiting)

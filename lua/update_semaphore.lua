@@ -1,6 +1,6 @@
 --[[
   update_semaphore: replaces description, permits and metadata, whole. Raised permits admit at
-  once; lowered ones end the waits that they can never satisfy.
+  once; lowered ones end the waits that they can never satisfy; another discipline re-orders all.
 
   KEYS[1] grackle:{ns}     hash   the namespace
   ARGV[1] request          the call's own id: asking again with it is the same call
@@ -9,12 +9,15 @@
   ARGV[4] permits
   ARGV[5] description
   ARGV[6] metadata         JSON object, or empty
+  ARGV[7] discipline       of its queue: 'fifo' | 'lifo' | 'weighted'; empty: as it is
+  ARGV[8] max_waiters      0: no bound of its own; empty: as it is
   Returns {"result":"ok","semaphore":…} | {"result":"again"}
   Errors  NOTFOUND namespace not found | NOTFOUND semaphore not found | MISMATCH version mismatch
           HELD permits less than the active holds
 ]]
 local request, name, expected_version = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local permits, description, metadata = tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local discipline, max_waiters = ARGV[7], tonumber(ARGV[8])
 
 if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
 if not sweep() then return AGAIN end
@@ -27,9 +30,15 @@ if permits < s.active_holds then
   return redis.error_reply('HELD permits less than the active holds')
 end
 
-s.permits, s.about = permits, about_json(version + 1, created_at, description, metadata)
+read_queue(s)
+local before = s.discipline
+s.discipline = discipline ~= '' and discipline or before
+s.max_waiters, s.permits = max_waiters or s.max_waiters, permits
+s.about = about_json(version + 1, created_at, description, metadata, s.discipline, s.max_waiters)
 s.updated = true
 redis.call('HSET', s.key, 'permits', int(permits), 'about', s.about, 'request', request)
+write_discipline(s.key, s.discipline, s.max_waiters)
+if s.discipline ~= before then reorder(s) end
 refuse(s)
 touched[name] = true
 settle()

@@ -125,7 +125,8 @@ impl<'a> Pending<'a> {
     ) -> Result<AcquireReply, Error> {
         let listening = heard_by.is_some();
         let AcquireSemaphoreRequest { weight, ref metadata, explain, .. } = *request;
-        let wanted = Wanted { weight, metadata, timeout, listening, explain };
+        let share = share(request);
+        let wanted = Wanted { weight, share, metadata, timeout, listening, explain };
         self.node.scripts.acquire(self.namespace, &self.call, wanted).await
     }
 
@@ -174,9 +175,13 @@ impl Drop for Pending<'_> {
     }
 }
 
-/// The weight whose wait is to be explained.
-fn explained(request: &AcquireSemaphoreRequest) -> Option<i64> {
-    request.explain.then_some(request.weight)
+/// The weight and the share whose wait is to be explained.
+fn explained(request: &AcquireSemaphoreRequest) -> Option<(i64, i64)> {
+    request.explain.then_some((request.weight, share(request)))
+}
+
+fn share(request: &AcquireSemaphoreRequest) -> i64 {
+    request.share.max(1)
 }
 
 /// Did Redis perhaps do what was asked?

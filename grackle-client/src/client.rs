@@ -8,6 +8,7 @@ use crate::acquire;
 use crate::config::{Config, Limits};
 use crate::error::Error;
 use crate::node::Node;
+use crate::scripts::Rules;
 use crate::semaphore_watch::SemaphoreWatch;
 use crate::token;
 use crate::topic::FullName;
@@ -264,14 +265,17 @@ impl Client {
         request: CreateSemaphoreRequest,
     ) -> Result<SemaphoreResponse, Error> {
         let CreateSemaphoreRequest { namespace_name: ns, semaphore_name: name, .. } = &request;
-        let CreateSemaphoreRequest { permits, description, metadata, .. } = &request;
+        let CreateSemaphoreRequest { permits, max_waiters, description, metadata, .. } = &request;
         names(ns, name)?;
         validate::permits("permits", *permits)?;
+        validate::max_waiters(*max_waiters)?;
         validate::description(description)?;
         validate::metadata(metadata)?;
         let (id, scripts) = (self.node.ticket(), &self.node.scripts);
+        let (discipline, max_waiters) = (request.queue_discipline, Some(*max_waiters));
+        let rules = Rules { permits: *permits, discipline, max_waiters };
         let semaphore =
-            scripts.create_semaphore(&id, ns, name, *permits, description, metadata).await?;
+            scripts.create_semaphore(&id, ns, name, rules, description, metadata).await?;
         Ok(SemaphoreResponse { semaphore })
     }
 
@@ -296,6 +300,10 @@ impl Client {
     /// Replaces a semaphore's description, permits and metadata, whole. Raised permits admit
     /// waiters at once; waiters heavier than lowered ones end with [`Error::WeightExceedsPermits`].
     ///
+    /// Another discipline re-orders all who wait, in this one step, as if they came once more in the
+    /// same order. It is the only step that takes as long as the queue is: Redis does nothing else
+    /// meanwhile.
+    ///
     /// # Errors
     ///
     /// - [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`].
@@ -306,17 +314,19 @@ impl Client {
         request: UpdateSemaphoreRequest,
     ) -> Result<SemaphoreResponse, Error> {
         let UpdateSemaphoreRequest { namespace_name: ns, semaphore_name: name, .. } = &request;
-        let UpdateSemaphoreRequest { permits, description, metadata, .. } = &request;
+        let UpdateSemaphoreRequest { permits, max_waiters, description, metadata, .. } = &request;
         let version = request.expected_version;
         names(ns, name)?;
         validate::permits("permits", *permits)?;
+        max_waiters.map_or(Ok(()), validate::max_waiters)?;
         validate::description(description)?;
         validate::metadata(metadata)?;
         validate::expected_version(version)?;
         let (id, scripts) = (self.node.ticket(), &self.node.scripts);
-        let semaphore = scripts
-            .update_semaphore(&id, ns, name, version, *permits, description, metadata)
-            .await?;
+        let (discipline, max_waiters) = (request.queue_discipline, *max_waiters);
+        let rules = Rules { permits: *permits, discipline, max_waiters };
+        let semaphore =
+            scripts.update_semaphore(&id, ns, name, version, rules, description, metadata).await?;
         Ok(SemaphoreResponse { semaphore })
     }
 
@@ -354,8 +364,9 @@ impl Client {
 
     /// Takes `weight` permits for a lease, all or none, waiting up to `timeout_seconds`.
     ///
-    /// Who waits is admitted in the order of arrival, and nobody overtakes: a heavy request at the
-    /// head holds back the lighter ones behind it. A lease that holds already changes its one hold:
+    /// Who waits is admitted in the order of arrival, and nobody overtakes (unless the semaphore has
+    /// another [`QueueDiscipline`](crate::types::QueueDiscipline)): a heavy request at the head holds
+    /// back the lighter ones behind it. A lease that holds already changes its one hold:
     /// weight, metadata and `locked_at` are replaced. Less weight frees the rest at once; more
     /// weight needs only the difference, goes ahead of the queue, and until it is granted the old
     /// hold stays as it is. Calls of one lease that wait for one semaphore are one waiter: the later
@@ -376,7 +387,7 @@ impl Client {
     ///   permits are lowered during the wait.
     /// - [`Error::LeaseNotFound`]: the lease has ended, before or during the wait.
     /// - [`Error::SemaphoreNotFound`], [`Error::NamespaceNotFound`]: likewise.
-    /// - [`Error::ResourceExhausted`]: `max_waiters`, `max_holders`, `max_holds_per_lease` or
+    /// - [`Error::ResourceExhausted`]: `max_waiters` (the semaphore's or that of all), `max_holders`, `max_holds_per_lease` or
     ///   `max_calls_per_wait` (64, fixed) is reached.
     ///
     /// # Cancel safety
@@ -393,6 +404,7 @@ impl Client {
         validate::lease_id(&request.lease_id)?;
         validate::permits("weight", request.weight)?;
         validate::timeout(request.timeout_seconds, &self.limits)?;
+        validate::share(request.share)?;
         validate::metadata(&request.metadata)?;
         acquire::run(&self.node, &request).await
     }

@@ -107,7 +107,7 @@ pub struct Limits {
     /// Holders a semaphore, counted when an acquire arrives; the queue is not held up by it.
     /// Default 100,000.
     pub max_holders: u64,
-    /// Waiters a semaphore. Default 100,000.
+    /// Waiters a semaphore, beside its own `max_waiters`. Default 100,000.
     pub max_waiters: u64,
     /// Holds, and waits for one, a lease. Default 10,000.
     pub max_holds_per_lease: u64,

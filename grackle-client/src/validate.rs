@@ -6,6 +6,7 @@ use crate::types::Metadata;
 
 /// Lua's numbers are doubles; up to here every integer has its own.
 const MAX_PERMITS: i64 = (1 << 53) - 1;
+const MAX_SHARE: i64 = 1_000;
 const MAX_NAME: usize = 128;
 const MAX_PROCESS_ID: usize = 256;
 const MAX_DESCRIPTION: usize = 1_024;
@@ -68,6 +69,18 @@ pub(crate) fn metadata(metadata: &Metadata) -> Result<(), Error> {
 /// A number of permits: a semaphore's, or an acquire's weight.
 pub(crate) fn permits(field: &'static str, permits: i64) -> Result<(), Error> {
     check((1..=MAX_PERMITS).contains(&permits), field, || format!("must be 1 to {MAX_PERMITS}"))
+}
+
+/// A semaphore's own bound; 0 for none.
+pub(crate) fn max_waiters(most: i64) -> Result<(), Error> {
+    check((0..=MAX_PERMITS).contains(&most), "max_waiters", || {
+        format!("must be 0 to {MAX_PERMITS}")
+    })
+}
+
+/// A process's share, 0 meaning 1.
+pub(crate) fn share(share: i64) -> Result<(), Error> {
+    check((0..=MAX_SHARE).contains(&share), "share", || format!("must be 1 to {MAX_SHARE}"))
 }
 
 pub(crate) fn expected_version(version: i64) -> Result<(), Error> {

@@ -1,10 +1,26 @@
 -- The part of a semaphore that only create and update write, as the API shows it.
-local function about_json(version, created_at, description, metadata)
+local function about_json(version, created_at, description, metadata, discipline, max_waiters)
   local text = '{"version":' .. int(version) .. ',"created_at":' .. created_at
     .. ',"updated_at":' .. ns(now)
+    .. ',"queue_discipline":"QUEUE_DISCIPLINE_' .. string.upper(discipline) .. '"'
+  if max_waiters > 0 then text = text .. ',"max_waiters":' .. int(max_waiters) end
   if description ~= '' then text = text .. ',"description":' .. cjson.encode(description) end
   if metadata ~= '' then text = text .. ',"metadata":' .. metadata end
   return text .. '}'
+end
+
+-- The same two for the scripts, which take what is absent for the default.
+local function write_discipline(key, discipline, max_waiters)
+  if discipline == 'fifo' then
+    redis.call('HDEL', key, 'discipline')
+  else
+    redis.call('HSET', key, 'discipline', discipline)
+  end
+  if max_waiters == 0 then
+    redis.call('HDEL', key, 'max_waiters')
+  else
+    redis.call('HSET', key, 'max_waiters', int(max_waiters))
+  end
 end
 
 -- Both stand before whatever a caller wrote; created_at is more than a double holds.

@@ -29,24 +29,27 @@ local function claim(s, lease_id, hold, ticket)
   return false
 end
 
--- A wait that holds nothing any more does not grow: it stands where it arrived, like all others.
+-- A wait that holds nothing any more does not grow: it stands where the discipline says, like all others.
 local function grow_no_more(s, lease_id, w)
-  if w.place < 0 then
-    w.place = w.place + GROWING
+  if grows(w) then
+    stand(s, lease_id, w, false)
     place(s, lease_id, w)
   end
 end
 
+-- These calls wait where the hold did before it was granted, or where their lease waits by now: the
+-- better place of both.
 local function wait_again(s, lease_id, hold, calls, w)
   if #calls == 0 or not hold.place then return end
-  if w then
-    for _, call in ipairs(calls) do table.insert(w.calls, call) end
-    w.place = math.min(w.place, hold.place)
-  else
-    w = { weight = hold.weight, metadata = hold.metadata, place = hold.place,
-      queued_at = hold.queued_at, calls = calls }
+  local again = w or { weight = hold.weight, share = hold.share or 1, metadata = hold.metadata,
+    queued_at = hold.queued_at, calls = {} }
+  for _, call in ipairs(calls) do table.insert(again.calls, call) end
+  local stood = { weight = again.weight, share = again.share, arrival = hold.arrival or hold.place }
+  stand(s, lease_id, stood, hold.was, hold.start)
+  if not w or stood.place < w.place then
+    again.arrival, again.start, again.place = stood.arrival, stood.start, stood.place
   end
-  place(s, lease_id, w)
+  place(s, lease_id, again)
 end
 
 -- The top hold is nobody's answer: what it replaced comes back, or it ends.
@@ -60,7 +63,6 @@ local function undo_top(s, lease_id, hold, w)
   else
     drop_hold(s, lease_id, hold.weight)
     if w then grow_no_more(s, lease_id, w) end
-    if hold.place and hold.place < 0 then hold.place = hold.place + GROWING end
   end
   wait_again(s, lease_id, hold, hold.aside or {}, w)
 end

@@ -35,9 +35,11 @@ local function grant(s, lease_id, old, w, asking)
     if listens then table.insert(calls, call.ticket) else table.insert(aside, call) end
   end
   local want = { weight = w.weight, metadata = w.metadata, calls = calls, aside = aside }
+  charge(s, w)
   if w.stands then
     want.place, want.queued_at = w.place, w.queued_at
-    leave(s, lease_id, w)
+    want.arrival, want.start, want.share = w.arrival, w.start, w.share
+    leave(s, lease_id, w, w.place)
     if w.stands.listens then drain(s, w.stands.weight) end
   end
   take(s, lease_id, old, want)

@@ -17,13 +17,21 @@ local function calls_json(calls)
   return '[' .. table.concat(texts, ',') .. ']'
 end
 
+-- Where a wait stands or stood; what follows from the rest is left out. A place may be a fraction:
+-- 17 digits tell every double.
+local function stood_json(w)
+  local text = string.format(',"place":%.17g', w.place)
+  if w.arrival and w.arrival ~= w.place then text = text .. ',"arrival":' .. int(w.arrival) end
+  if w.start then text = text .. string.format(',"start":%.17g', w.start) end
+  if w.share and w.share ~= 1 then text = text .. ',"share":' .. int(w.share) end
+  return text
+end
+
 local function hold_json(h)
   local text = string.format('{"weight":%d,"fencing_token":%d,"locked_at":%d,"calls":%s',
     h.weight, h.fencing_token, h.locked_at, tickets_json(h.calls))
   if h.aside and #h.aside > 0 then text = text .. ',"aside":' .. calls_json(h.aside) end
-  if h.place then
-    text = text .. ',"place":' .. int(h.place) .. ',"queued_at":' .. int(h.queued_at)
-  end
+  if h.place then text = text .. stood_json(h) .. ',"queued_at":' .. int(h.queued_at) end
   local metadata = h.metadata
   if type(metadata) == 'table' then metadata = cjson.encode(metadata) end
   if metadata and metadata ~= '' then text = text .. ',"metadata":' .. metadata end

@@ -21,9 +21,13 @@ end
 -- What is of interest only where somebody waits.
 local function read_queue(s)
   if s.next_place then return end
-  local f = redis.call('HMGET', s.key, 'waiting_weight', 'waiting_carry', 'next_place')
+  local f = redis.call('HMGET', s.key, 'waiting_weight', 'waiting_carry', 'next_place',
+    'discipline', 'virtual_time', 'max_waiters')
   s.waiting_weight, s.waiting_carry = tonumber(f[1]), tonumber(f[2])
   s.next_place = tonumber(f[3])
+  s.discipline, s.max_waiters = f[4] or 'fifo', tonumber(f[6]) or 0
+  s.virtual_time = tonumber(f[5]) or 0
+  s.written_time = s.virtual_time
 end
 
 -- Names need no escaping: 1–128 of A-Z a-z 0-9 _ -; `about` is JSON already.
@@ -69,6 +73,12 @@ local function save()
         redis.call('HSET', s.key, 'waiting_count', int(s.waiting_count),
           'waiting_weight', int(s.waiting_weight), 'waiting_carry', int(s.waiting_carry),
           'next_place', int(s.next_place))
+        if s.virtual_time == 0 and s.written_time > 0 then
+          redis.call('HDEL', s.key, 'virtual_time')
+        elseif s.virtual_time ~= s.written_time then
+          redis.call('HSET', s.key, 'virtual_time', s.virtual_time)
+        end
+        s.written_time = s.virtual_time
       end
       if s.drain_changed then
         redis.call('HSET', s.key, 'drained', int(s.drained),

@@ -1,6 +1,3 @@
--- A wait lives in the hash of its lease, field 'wait:<semaphore>'. Each of its calls has a ticket,
--- '<node>:<number>'. A call set aside keeps the wait's place but does not count as listening; a
--- wait none of whose calls listens stands in ':aside' instead of ':queue'.
 local ALIVE_FOR = 15000000
 -- A node decides its own timeouts; one that has not a second after them is not there to do it.
 local SLACK = 1000000
@@ -16,48 +13,11 @@ local function fail(text)
   return redis.error_reply(text)
 end
 
--- A hold that grows stands before all who hold nothing: its place is that much smaller.
-local GROWING = 2 ^ 52
 local CARRY = 2 ^ 53
 -- Calls of one lease that wait on one semaphore: each is looked at with every step of the wait.
 local MAX_CALLS = 64
 
--- Where a wait that arrives now stands; `grows` where its lease holds already.
-local function arrival(s, grows)
-  read_queue(s)
-  return s.next_place - (grows and GROWING or 0)
-end
-
 local function node_of(ticket) return string.match(ticket, '^([^:]+):') end
-
-local function wait_json(w)
-  local metadata = w.metadata or ''
-  if type(metadata) == 'table' then metadata = cjson.encode(metadata) end
-  if metadata ~= '' then metadata = ',"metadata":' .. metadata end
-  return '{"weight":' .. int(w.weight) .. ',"place":' .. int(w.place)
-    .. ',"queued_at":' .. int(w.queued_at)
-    .. ',"calls":' .. calls_json(w.calls) .. metadata .. '}'
-end
-
-local function listens(w)
-  for _, call in ipairs(w.calls) do
-    if not call.aside then return true end
-  end
-  return false
-end
-
--- What Redis has of the wait: place() and leave() compare with it.
-local function standing(w)
-  local calls = {}
-  for i, call in ipairs(w.calls) do calls[i] = { ticket = call.ticket, aside = call.aside } end
-  return { weight = w.weight, listens = listens(w), calls = calls }
-end
-
-local function wait_from(text)
-  local w = cjson.decode(text)
-  w.stands = standing(w)
-  return w
-end
 
 -- A sum of weights may pass what a double holds exactly: 2^53 of it are one of waiting_carry.
 local function count(s, w)
@@ -88,9 +48,11 @@ local function remove_from_node(s, lease_id, ticket)
   if redis.call('EXISTS', node_key(node)) == 0 then redis.call('ZREM', due, 'node ' .. node) end
 end
 
--- Takes the wait out of every list, its own record too.
-local function leave(s, lease_id, w)
+-- Takes the wait out of every list, its own record too. `up_to` is the tag up to which its flow is
+-- served, where it leaves by a grant.
+local function leave(s, lease_id, w, up_to)
   local stands = w.stands
+  read_queue(s)
   redis.call('HDEL', lease_key(lease_id), 'wait:' .. s.name)
   redis.call('ZREM', s.key .. (stands.listens and ':queue' or ':aside'), lease_id)
   redis.call('ZREM', s.key .. ':weights', lease_id)
@@ -98,7 +60,11 @@ local function leave(s, lease_id, w)
   for _, call in ipairs(stands.calls) do
     if not call.aside then remove_from_node(s, lease_id, call.ticket) end
   end
-  if stands.listens then uncount(s, stands) end
+  if stands.listens then
+    uncount(s, stands)
+    if stands.start then leave_flow(s, lease_id, up_to or stands.start) end
+  end
+  rest(s)
 end
 
 -- Writes the wait and puts it where its calls say: new, changed, set aside or back in its place.
@@ -116,6 +82,7 @@ local function place(s, lease_id, w)
     for _, call in ipairs(stands.calls) do listened[call.ticket] = not call.aside end
   end
   if here then count(s, w) end
+  keep_flow(s, lease_id, w, here)
   local last = 0
   for _, call in ipairs(w.calls) do
     last = math.max(last, call.deadline_at + SLACK)

@@ -26,8 +26,14 @@ end
 
 local function waiting_json(s, lease_id, place, weight)
   read_queue(s)
-  local rank = rank_of(s.key .. ':queue', place, lease_id)
+  local queue = s.key .. ':queue'
+  -- A call may ask for another place than its lease has: then it is counted from there.
+  local stands = redis.call('ZSCORE', queue, lease_id)
+  local moves = stands and tonumber(stands) ~= place
+  if moves then redis.call('ZADD', queue, place, lease_id) end
+  local rank = rank_of(queue, place, lease_id)
   local ahead, at_least = weight_before(s, rank)
+  if moves then redis.call('ZADD', queue, stands, lease_id) end
   local holders = redis.call('ZRANGE', s.key .. ':holders', 0, HOLDERS_SHOWN - 1)
   for i, holder in ipairs(holders) do holders[i] = holder_json(s.name, holder) end
   local text = '{"position":' .. int(rank + 1) .. ',"weight_ahead":' .. int(ahead)

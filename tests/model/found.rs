@@ -6,7 +6,7 @@ use proptest_state_machine::StateMachineTest;
 use crate::machine::{Machine, Played};
 use crate::op::{Op, Step};
 use crate::plan::{Begin, LEASES};
-use crate::spec::{Asked, From, MAX_PERMITS, Name, Ticket, Wanted};
+use crate::spec::{Asked, From, MAX_PERMITS, Name, Tag, Ticket, Wanted};
 use crate::support::world::{NS, SEM};
 
 const HOUR: i64 = 3_600_000_000;
@@ -21,8 +21,16 @@ fn play(permits: i64, ops: Vec<Op>) {
 
 fn acquire(lease: Name, number: u32, weight: i64) -> Op {
     let (ticket, timeout) = (Ticket { node: K, number }, HOUR);
-    let wanted =
-        Wanted { semaphore: SEM, lease, ticket, weight, label: 0, timeout, listening: true };
+    let wanted = Wanted {
+        semaphore: SEM,
+        lease,
+        ticket,
+        weight,
+        share: 1,
+        label: 0,
+        timeout,
+        listening: true,
+    };
     Op::Acquire { ns: NS, wanted }
 }
 
@@ -39,7 +47,7 @@ fn the_oldest_grant_that_is_remembered_shrinks_with_the_others() {
 
 #[test]
 fn a_page_behind_an_entry_that_has_moved_ahead_does_not_show_it_again() {
-    let from = From::After(crate::plan::START + 1, A.to_owned());
+    let from = From::After(Tag(crate::plan::START as f64 + 1.0), A.to_owned());
     let list = Op::ListHolders { ns: NS, name: SEM, from, limit: 1 };
     let takes = [acquire(A, 0, 1), Op::Passes { time: 1 }, acquire(A, 1, 2)];
     let undo = Op::Cancel { ns: NS, call: call(A, 1) };

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use grackle_client::types::QueueDiscipline as Discipline;
+use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::spec::{
-    Call, Drain, GROWING, Grant, Hold, Lease, Name, Namespace, Semaphore, Wait, description,
-    metadata,
+    Call, Drain, Grant, Hold, Lease, Name, Namespace, Semaphore, Tag, Wait, description, metadata,
 };
 use crate::stage::text;
 use crate::support::world::State;
@@ -23,11 +24,23 @@ impl Keys {
             for (field, text) in fields {
                 let is_json =
                     ["hold:", "wait:", "about"].iter().any(|json| field.starts_with(json));
-                let parsed = || serde_json::from_str(text).expect("JSON");
-                keys.put(key, field, if is_json { arrivals(parsed()) } else { json!(text) });
+                let value = match field.as_str() {
+                    "virtual_time" => number(Tag(text.parse().expect("a number"))),
+                    _ if is_json => exact(text),
+                    _ => json!(text),
+                };
+                keys.put(key, field, value);
+            }
+        }
+        for (key, places) in &state.places {
+            for (member, place) in places {
+                keys.put(key, member, number(Tag(*place)));
             }
         }
         for (key, members) in &state.zsets {
+            if state.places.contains_key(key) {
+                continue;
+            }
             for (member, score) in members {
                 // Since when a call waits through a node is for people.
                 let score = if key.starts_with(":node:") { 0 } else { *score };
@@ -136,10 +149,32 @@ impl Keys {
             );
         }
         let shown = serde_json::to_value(semaphore.shown()).expect("JSON");
-        let about = ["version", "created_at", "updated_at", "description", "metadata"];
+        let about = [
+            "version",
+            "created_at",
+            "updated_at",
+            "description",
+            "metadata",
+            "queue_discipline",
+            "max_waiters",
+        ];
         let about = about.iter().filter_map(|field| Some((*field, shown.get(field)?)));
         self.put(&key, "about", json!(about.collect::<BTreeMap<_, _>>()));
         self.put(":semaphores", name, json!(0));
+        let word = match semaphore.discipline {
+            Discipline::Lifo => Some("lifo"),
+            Discipline::Weighted => Some("weighted"),
+            _ => None,
+        };
+        if let Some(word) = word {
+            self.put(&key, "discipline", json!(word));
+        }
+        if semaphore.max_waiters > 0 {
+            self.put(&key, "max_waiters", json!(semaphore.max_waiters.to_string()));
+        }
+        if semaphore.virtual_time > Tag::default() {
+            self.put(&key, "virtual_time", number(semaphore.virtual_time));
+        }
         for (lease, hold) in &semaphore.holds {
             let field = format!("hold:{name}");
             self.put(&format!(":lease:{lease}"), &field, held(hold));
@@ -150,14 +185,27 @@ impl Keys {
 
     fn wait(&mut self, semaphore: &Semaphore, lease: Name, wait: &Wait) {
         let (key, name) = (format!(":semaphore:{}", semaphore.name), semaphore.name);
+        let place = semaphore.score(lease, wait);
         let mut value = json!({
-            "weight": wait.weight, "place": wait.arrival, "queued_at": wait.queued_at,
+            "weight": wait.weight, "place": number(place), "queued_at": wait.queued_at,
             "calls": wait.calls.iter().map(waiting).collect::<Vec<_>>(),
         });
         add_labels(&mut value, wait.label);
+        if place != Tag(f64::from(wait.arrival)) {
+            value["arrival"] = json!(wait.arrival);
+        }
+        if wait.share != 1 {
+            value["share"] = json!(wait.share);
+        }
+        if let Some(start) = wait.start {
+            value["start"] = number(start);
+        }
         self.put(&format!(":lease:{lease}"), &format!("wait:{name}"), value);
         let list = if wait.listens() { "queue" } else { "aside" };
-        self.put(&format!("{key}:{list}"), lease, json!(semaphore.score(lease, wait)));
+        self.put(&format!("{key}:{list}"), lease, number(place));
+        if let Some(start) = wait.start.filter(|_| wait.listens()) {
+            self.put(&format!("{key}:flow:{}", wait.process), lease, number(start));
+        }
         self.put(&format!("{key}:weights"), lease, json!(wait.weight));
         self.put(":due", &format!("wait {lease} {name}"), json!(wait.forgotten_at()));
         for call in wait.calls.iter().filter(|call| !call.aside) {
@@ -176,8 +224,14 @@ fn held(hold: &Hold) -> Value {
         if !grant.aside.is_empty() {
             value["aside"] = grant.aside.iter().map(waiting).collect();
         }
-        if let Some((arrival, queued_at)) = grant.place {
-            (value["place"], value["queued_at"]) = (json!(arrival), json!(queued_at));
+        if let Some(stood) = grant.stood {
+            (value["arrival"], value["queued_at"]) = (json!(stood.arrival), json!(stood.queued_at));
+            if stood.share != 1 {
+                value["share"] = json!(stood.share);
+            }
+            if let Some(start) = stood.start {
+                value["start"] = number(start);
+            }
         }
         if grant.settled {
             value["settled"] = json!(true);
@@ -205,10 +259,29 @@ fn add_labels(value: &mut Value, label: u8) {
     }
 }
 
-/// Places say in their lists who grows; in the records only the arrival is of interest.
+/// To the last bit, and whichever way it was written.
+fn number(Tag(number): Tag) -> Value {
+    json!(number.to_string())
+}
+
+/// JSON with its fractions as they are: what reads them as numbers may lose the last bit.
+fn exact(text: &str) -> Value {
+    let fraction = Regex::new(r#""(place|start)":([-+.e\d]+)"#).expect("a pattern");
+    let quoted = fraction.replace_all(text, |found: &regex::Captures<'_>| {
+        format!("\"{}\":{}", &found[1], number(Tag(found[2].parse().expect("a number"))))
+    });
+    let mut value: Value = serde_json::from_str(&quoted).expect("JSON");
+    if value.get("fencing_token").is_some() {
+        value = arrivals(value);
+    }
+    value
+}
+
+/// Of where a hold stood only its arrival is of interest, and where its tag began.
 fn arrivals(mut value: Value) -> Value {
-    if let Some(place) = value.get("place").and_then(Value::as_i64) {
-        value["place"] = json!(if place < 0 { place + GROWING } else { place });
+    let place = value.as_object_mut().and_then(|hold| hold.remove("place"));
+    if let Some(place) = place.filter(|_| value.get("arrival").is_none()) {
+        value["arrival"] = json!(place.as_str().and_then(|text| text.parse::<i64>().ok()));
     }
     if let Some(was) = value.get_mut("was") {
         *was = arrivals(was.take());

@@ -2,7 +2,7 @@
 
 use std::fmt::{Debug, Formatter, Result};
 
-use crate::spec::{Answer, Asked, From, Label, Micros, Model, Name, Wanted};
+use crate::spec::{Answer, Asked, From, Label, Micros, Model, Name, Queue, Wanted};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Op {
@@ -32,6 +32,7 @@ pub(crate) enum Op {
         ns: Name,
         name: Name,
         permits: i64,
+        queue: Queue,
         label: Label,
     },
     GetSemaphore {
@@ -44,6 +45,7 @@ pub(crate) enum Op {
         name: Name,
         expected: i64,
         permits: i64,
+        queue: Queue,
         label: Label,
     },
     DeleteSemaphore {
@@ -141,9 +143,9 @@ pub(crate) enum Op {
     },
 }
 
-/// The weight that a call is said to have asked for when it gives up; it matters where its wait is
+/// The weight and the share that a call is said to have asked for when it gives up; it matters where its wait is
 /// gone by then.
-pub(crate) const EXPLAINED: i64 = 3;
+pub(crate) const EXPLAINED: (i64, i64) = (3, 2);
 
 /// A step, shown in one line.
 #[derive(Clone)]
@@ -202,12 +204,12 @@ impl Op {
             }
             Self::DeleteNamespace { ns } => model.delete_namespace(ns),
             Self::ListNamespaces { from, limit } => model.list_namespaces(&from, limit),
-            Self::CreateSemaphore { request, ns, name, permits, label } => {
-                model.create_semaphore(request, ns, name, permits, label)
+            Self::CreateSemaphore { request, ns, name, permits, queue, label } => {
+                model.create_semaphore(request, ns, name, permits, queue, label)
             }
             Self::GetSemaphore { ns, name } => model.get_semaphore(ns, name),
-            Self::UpdateSemaphore { request, ns, name, expected, permits, label } => {
-                model.update_semaphore(request, ns, name, expected, permits, label)
+            Self::UpdateSemaphore { request, ns, name, expected, permits, queue, label } => {
+                model.update_semaphore(request, ns, name, expected, permits, queue, label)
             }
             Self::DeleteSemaphore { ns, name } => model.delete_semaphore(ns, name),
             Self::ListSemaphores { ns, from, limit } => model.list_semaphores(ns, &from, limit),

@@ -1,11 +1,14 @@
 //! Small worlds, and what may be done there next.
 
+use grackle_client::types::QueueDiscipline as Discipline;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::machine::Played;
 use crate::op::Op;
-use crate::spec::{Asked, From, Limits, MAX_PERMITS, Micros, Model, Name, Ticket, Wanted};
+use crate::spec::{
+    Asked, From, Limits, MAX_PERMITS, Micros, Model, Name, Queue, Tag, Ticket, Wanted,
+};
 use crate::support::world::NS;
 
 macro_rules! lease_id {
@@ -41,12 +44,13 @@ const FEW: Limits = Limits { semaphores: 2, leases: 5, holders: 2, waiters: 2, h
 pub(crate) struct Begin {
     pub(crate) limits: Limits,
     pub(crate) permits: i64,
+    pub(crate) queue: Queue,
 }
 
 impl Begin {
     /// With limits that are never reached.
     pub(crate) fn with(permits: i64) -> Self {
-        Self { limits: MANY, permits }
+        Self { limits: MANY, permits, queue: Queue::default() }
     }
 
     pub(crate) fn model(self) -> Model {
@@ -54,13 +58,19 @@ impl Begin {
     }
 
     pub(crate) fn ops(self) -> Vec<Op> {
-        let (request, label, permits, process, ttl) =
-            ("begin", 0, self.permits, PROCESSES[0], HOUR);
+        let Self { permits, queue, .. } = self;
+        let (request, label, ttl) = ("begin", 0, HOUR);
         let of = |ns| {
-            let made = |name| Op::CreateSemaphore { request, ns, name, permits, label };
-            let lease = |lease: &Name| Op::CreateLease { ns, lease, process, ttl, label };
+            let made = |name| Op::CreateSemaphore { request, ns, name, permits, queue, label };
+            let lease = |(number, lease): (usize, &Name)| {
+                let process = PROCESSES[number % 2];
+                Op::CreateLease { ns, lease, process, ttl, label }
+            };
             let namespace = [Op::CreateNamespace { request, ns, label }];
-            namespace.into_iter().chain(["s", "t"].map(made)).chain(LEASES[..4].iter().map(lease))
+            namespace
+                .into_iter()
+                .chain(["s", "t"].map(made))
+                .chain(LEASES[..4].iter().enumerate().map(lease))
         };
         NAMESPACES.into_iter().flat_map(of).collect()
     }
@@ -68,8 +78,8 @@ impl Begin {
 
 pub(crate) fn begin() -> BoxedStrategy<Played> {
     let permits = prop_oneof![6 => 1..=5_i64, 1 => Just(MAX_PERMITS)];
-    (prop_oneof![4 => Just(MANY), 1 => Just(FEW)], permits)
-        .prop_map(|(limits, permits)| Played::new(Begin { limits, permits }))
+    (prop_oneof![4 => Just(MANY), 1 => Just(FEW)], permits, queue())
+        .prop_map(|(limits, permits, queue)| Played::new(Begin { limits, permits, queue }))
         .boxed()
 }
 
@@ -120,8 +130,8 @@ fn about_namespaces(state: &Played, pages: Pages) -> BoxedStrategy<Op> {
 fn about_semaphores(state: &Played, pages: Pages) -> BoxedStrategy<Op> {
     let all = state.model.namespaces.values().flat_map(|namespace| namespace.semaphores.values());
     let versions = all.map(|semaphore| semaphore.version).collect();
-    let made = (request(), ns(), semaphore(), permits(), 0..3_u8);
-    let updated = (request(), ns(), semaphore(), version(versions), permits(), 0..3_u8);
+    let made = (request(), ns(), semaphore(), permits(), queue(), 0..3_u8);
+    let updated = (request(), ns(), semaphore(), version(versions), permits(), queue(), 0..3_u8);
     let pages_of_waiters = pages.clone();
     prop_oneof![
         3 => (ns(), semaphore(), pages_of_waiters).prop_map(|(ns, name, (from, limit))| {
@@ -129,12 +139,12 @@ fn about_semaphores(state: &Played, pages: Pages) -> BoxedStrategy<Op> {
         }),
         3 => (ns(), semaphore(), lease())
             .prop_map(|(ns, name, lease)| Op::GetWaiter { ns, name, lease }),
-        4 => made.prop_map(|(request, ns, name, permits, label)| {
-            Op::CreateSemaphore { request, ns, name, permits, label }
+        4 => made.prop_map(|(request, ns, name, permits, queue, label)| {
+            Op::CreateSemaphore { request, ns, name, permits, queue, label }
         }),
         2 => (ns(), semaphore()).prop_map(|(ns, name)| Op::GetSemaphore { ns, name }),
-        8 => updated.prop_map(|(request, ns, name, expected, permits, label)| {
-            Op::UpdateSemaphore { request, ns, name, expected, permits, label }
+        8 => updated.prop_map(|(request, ns, name, expected, permits, queue, label)| {
+            Op::UpdateSemaphore { request, ns, name, expected, permits, queue, label }
         }),
         1 => (ns(), semaphore()).prop_map(|(ns, name)| Op::DeleteSemaphore { ns, name }),
         1 => (ns(), pages.clone())
@@ -164,10 +174,11 @@ fn about_leases(pages: Pages) -> BoxedStrategy<Op> {
 
 fn acquire(state: &Played, calls: Calls) -> BoxedStrategy<Op> {
     let listening = prop_oneof![4 => Just(true), 1 => Just(false)];
-    (calls, weight(state), 0..3_u8, timeout(), listening)
-        .prop_map(|((ns, call), weight, label, timeout, listening)| {
+    (calls, weight(state), share(), 0..3_u8, timeout(), listening)
+        .prop_map(|((ns, call), weight, share, label, timeout, listening)| {
             let Asked { lease, semaphore, ticket } = call;
-            let wanted = Wanted { semaphore, lease, ticket, weight, label, timeout, listening };
+            let wanted =
+                Wanted { semaphore, lease, ticket, weight, share, label, timeout, listening };
             Op::Acquire { ns, wanted }
         })
         .boxed()
@@ -244,6 +255,23 @@ fn weight(state: &Played) -> BoxedStrategy<i64> {
     prop_oneof![14 => 1..=5_i64, often => select(HUGE.as_slice())].boxed()
 }
 
+fn queue() -> BoxedStrategy<Queue> {
+    let discipline = prop_oneof![
+        3 => Just(Discipline::Unspecified),
+        1 => Just(Discipline::Fifo),
+        1 => Just(Discipline::Lifo),
+        2 => Just(Discipline::Weighted),
+    ];
+    let max_waiters = prop_oneof![5 => Just(None), 1 => (0..4_i64).prop_map(Some)];
+    (discipline, max_waiters)
+        .prop_map(|(discipline, max_waiters)| Queue { discipline, max_waiters })
+        .boxed()
+}
+
+fn share() -> BoxedStrategy<i64> {
+    prop_oneof![4 => Just(1), 3 => 2..=7_i64, 1 => Just(1_000)].boxed()
+}
+
 fn timeout() -> BoxedStrategy<Micros> {
     prop_oneof![2 => Just(0), 6 => Just(HOUR), 4 => lifetime()].boxed()
 }
@@ -278,16 +306,18 @@ fn time(state: &Played) -> BoxedStrategy<Micros> {
 }
 
 /// Where pages may begin: at entries that there are.
-fn edges(state: &Played) -> Vec<(i64, String)> {
-    let mut edges = vec![(0, "s".to_owned()), (0, NS.to_owned()), (START, "bb".to_owned())];
+fn edges(state: &Played) -> Vec<(Tag, String)> {
+    let time = |time: Micros| Tag(time as f64);
+    let mut edges =
+        vec![(time(0), "s".to_owned()), (time(0), NS.to_owned()), (time(START), "bb".to_owned())];
     for namespace in state.model.namespaces.values() {
         for (id, lease) in &namespace.leases {
-            edges.push((lease.created_at, (*id).to_owned()));
+            edges.push((time(lease.created_at), (*id).to_owned()));
         }
         for semaphore in namespace.semaphores.values() {
-            edges.push((0, semaphore.name.to_owned()));
+            edges.push((time(0), semaphore.name.to_owned()));
             for (lease, hold) in &semaphore.holds {
-                edges.push((hold.top().locked_at, (*lease).to_owned()));
+                edges.push((time(hold.top().locked_at), (*lease).to_owned()));
             }
             for (lease, wait) in &semaphore.waits {
                 edges.push((semaphore.score(lease, wait), (*lease).to_owned()));
@@ -297,7 +327,7 @@ fn edges(state: &Played) -> Vec<(i64, String)> {
     edges
 }
 
-fn edge(edges: &[(i64, String)]) -> BoxedStrategy<From> {
+fn edge(edges: &[(Tag, String)]) -> BoxedStrategy<From> {
     let some = || select(edges.to_vec());
     prop_oneof![
         2 => Just(From::Start),

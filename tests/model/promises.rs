@@ -67,11 +67,11 @@ fn arrival(old: &Semaphore, new: &Semaphore) -> Option<String> {
     let queue = old.queue();
     let granted = |lease: &Name| {
         let more = new.held_by(lease) > old.held_by(lease);
-        more && !new.waits.contains_key(lease) && new.holds[lease].top().place.is_some()
+        more && !new.waits.contains_key(lease) && new.holds[lease].top().stood.is_some()
     };
     let last = queue.iter().rposition(granted)?;
     let place =
-        |semaphore: &Semaphore, lease: Name| semaphore.place(lease, semaphore.waits[lease].arrival);
+        |semaphore: &Semaphore, lease: Name| semaphore.place(lease, &semaphore.waits[lease]);
     let passed = |lease: &&Name| {
         let listens = new.waits.get(*lease).is_some_and(Wait::listens);
         listens && place(old, lease) == place(new, lease)

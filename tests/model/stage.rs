@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use grackle_client::scripts::{
-    AcquireReply, Call, Edge, Outcome as Reported, PageReply, PageStart as Start, Resumed, Scripts,
-    Wanted as Wants,
+    AcquireReply, Call, Edge, Outcome as Reported, PageReply, PageStart as Start, Resumed, Rules,
+    Scripts, Wanted as Wants,
 };
 use grackle_client::{Error, Limits as Configured};
 
@@ -13,8 +13,8 @@ use crate::keys::Keys;
 use crate::op::{EXPLAINED, Op};
 use crate::plan::NAMESPACES;
 use crate::spec::{
-    Answer, Asked, Fate, From, Limits, Micros, Name, Outcome, Page, Refused, Ticket, Wanted,
-    description, metadata, refused,
+    Answer, Asked, Fate, From, Limits, Micros, Name, Outcome, Page, Queue, Refused, Tag, Ticket,
+    Wanted, description, metadata, refused,
 };
 use crate::support::TestRedis;
 use crate::support::world::{NS, State, World};
@@ -105,19 +105,27 @@ impl Stage {
             Op::ListNamespaces { from, limit } => {
                 Answer::Namespaces(page(scripts.list_namespaces(&start(from), limit as i64).await?))
             }
-            Op::CreateSemaphore { request, ns, name, permits, label } => {
+            Op::CreateSemaphore { request, ns, name, permits, queue, label } => {
                 let (about, labels) = (description(label), metadata(label));
-                let made =
-                    scripts.create_semaphore(request, ns, name, permits, &about, &labels).await?;
+                let made = scripts
+                    .create_semaphore(request, ns, name, rules(permits, queue), &about, &labels)
+                    .await?;
                 Answer::Semaphore(made)
             }
             Op::GetSemaphore { ns, name } => {
                 Answer::Semaphore(scripts.get_semaphore(ns, name).await?)
             }
-            Op::UpdateSemaphore { request, ns, name, expected, permits, label } => {
+            Op::UpdateSemaphore { request, ns, name, expected, permits, queue, label } => {
                 let (about, labels) = (description(label), metadata(label));
-                let made =
-                    scripts.update_semaphore(request, ns, name, expected, permits, &about, &labels);
+                let made = scripts.update_semaphore(
+                    request,
+                    ns,
+                    name,
+                    expected,
+                    rules(permits, queue),
+                    &about,
+                    &labels,
+                );
                 Answer::Semaphore(made.await?)
             }
             Op::DeleteSemaphore { ns, name } => done(scripts.delete_semaphore(ns, name).await?),
@@ -184,10 +192,10 @@ impl Stage {
     }
 
     async fn acquire(&self, ns: Name, wanted: Wanted) -> Result<Answer, Error> {
-        let Wanted { semaphore, lease, ticket, weight, label, timeout, listening } = wanted;
+        let Wanted { semaphore, lease, ticket, weight, share, label, timeout, listening } = wanted;
         let (metadata, timeout) = (metadata(label), duration(timeout));
         let explain = true;
-        let wants = Wants { weight, metadata: &metadata, timeout, listening, explain };
+        let wants = Wants { weight, share, metadata: &metadata, timeout, listening, explain };
         let asked = call(Asked { lease, semaphore, ticket });
         Ok(Answer::Outcome(outcome(self.world.scripts.acquire(ns, &asked, wants).await?)))
     }
@@ -201,6 +209,11 @@ fn configured(limits: Limits) -> Configured {
     configured.max_waiters = limits.waiters as u64;
     configured.max_holds_per_lease = limits.holds_per_lease as u64;
     configured
+}
+
+fn rules(permits: i64, queue: Queue) -> Rules {
+    let Queue { discipline, max_waiters } = queue;
+    Rules { permits, discipline, max_waiters }
 }
 
 fn done((): ()) -> Answer {
@@ -223,14 +236,14 @@ fn duration(micros: Micros) -> Duration {
 fn start(from: From) -> Start {
     match from {
         From::Start => Start::First,
-        From::After(score, name) => Start::After(Edge(score.to_string(), name)),
-        From::Before(score, name) => Start::Before(Edge(score.to_string(), name)),
+        From::After(score, name) => Start::After(Edge(score.0.to_string(), name)),
+        From::Before(score, name) => Start::Before(Edge(score.0.to_string(), name)),
     }
 }
 
 fn page<T>(reply: PageReply<T>) -> Page<T> {
     let edge = |edge: Option<Edge>| {
-        edge.map(|Edge(score, name)| (score.parse().expect("an integer"), name))
+        edge.map(|Edge(score, name)| (Tag(score.parse().expect("a number")), name))
     };
     Page { entries: reply.entries, before: edge(reply.before), after: edge(reply.after) }
 }

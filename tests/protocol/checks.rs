@@ -96,7 +96,7 @@ fn granted(world: &World, state: &State) -> bool {
     };
     let place = |call: &usize| {
         let lease = world.plans[*call].lease;
-        semaphore.place(lease, semaphore.waits[lease].arrival)
+        semaphore.place(lease, &semaphore.waits[lease])
     };
     let free = semaphore.permits - semaphore.held();
     all_stand && live(state).filter(waits).min_by_key(place).is_none_or(|call| need(call) > free)

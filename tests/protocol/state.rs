@@ -1,7 +1,7 @@
 //! A world at one moment.
 
 use crate::spec::{
-    Answer, Asked, Fate, Limits, Micros, Model, Name, Outcome, Said, Ticket, Wanted,
+    Answer, Asked, Fate, Limits, Micros, Model, Name, Outcome, Queue, Said, Ticket, Wanted,
 };
 use crate::{Mechanism, Plan, World};
 
@@ -78,7 +78,9 @@ impl State {
         let limits = Limits { semaphores, leases, holders, waiters, holds_per_lease };
         let mut redis = Model::new(0, &[], limits);
         redis.create_namespace("made", NS, 0).expect("a namespace");
-        redis.create_semaphore("made", NS, SEM, world.permits, 0).expect("a semaphore");
+        redis
+            .create_semaphore("made", NS, SEM, world.permits, Queue::default(), 0)
+            .expect("a semaphore");
         for plan in &world.plans {
             redis.create_lease(NS, plan.lease, "p", LONG, 0).expect("a lease");
         }
@@ -128,6 +130,7 @@ impl State {
             lease: plan.lease,
             ticket: self.ticket(call),
             weight: plan.weight,
+            share: 1,
             label: 0,
             timeout: if plan.is_short { left } else { LONG },
             listening: self.nodes[self.calls[call].node].hears,
@@ -218,7 +221,7 @@ impl State {
         for call in self.pending(node) {
             if self.calls[call].ends_at.is_some_and(|ends_at| ends_at <= self.tick) {
                 let reply =
-                    self.redis.give_up(NS, self.asked(world, call), world.plans[call].weight);
+                    self.redis.give_up(NS, self.asked(world, call), (world.plans[call].weight, 1));
                 self.publish();
                 self.answer(call, reply);
             }

@@ -315,7 +315,7 @@ async fn a_call_that_gives_up_is_told_the_place_that_it_had() {
         w.queue(call, weight).await;
     }
     let gives_up = async |call, weight| {
-        let reply = w.scripts.give_up(NS, call, Some(weight)).await.unwrap();
+        let reply = w.scripts.give_up(NS, call, Some((weight, 1))).await.unwrap();
         w.check().await;
         assert_eq!(reply.outcome, Outcome::TimedOut);
         (*reply.waiting.unwrap(), reply.semaphore.unwrap())

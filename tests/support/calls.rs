@@ -16,6 +16,13 @@ impl CommandCalls {
         self.0.get(command).copied().unwrap_or_default()
     }
 
+    /// All but those.
+    pub(crate) fn without(&self, commands: &[&str]) -> Self {
+        let mut rest = self.clone();
+        rest.0.retain(|command, _| !commands.contains(&command.as_str()));
+        rest
+    }
+
     /// What came on top of an earlier count.
     pub(crate) fn since(&self, earlier: &Self) -> Self {
         let more =

@@ -52,7 +52,15 @@ impl World {
     }
 
     pub(crate) async fn without_namespace(limits: Limits) -> Self {
-        let redis = TestRedis::shared().await;
+        Self::at(TestRedis::shared().await, limits).await
+    }
+
+    /// Without a namespace, on a server that is known.
+    pub(crate) async fn on(redis: TestRedis) -> Self {
+        Self::at(redis, Limits::default()).await
+    }
+
+    async fn at(redis: TestRedis, limits: Limits) -> Self {
         let mut config = redis.config();
         config.test_clock = true;
         config.limits = limits;
@@ -300,7 +308,8 @@ static NO_METADATA: Metadata = Metadata::new();
 
 /// That weight, for a minute, by a node that listens.
 pub(crate) fn wanted(weight: i64) -> Wanted<'static> {
-    Wanted { weight, metadata: &NO_METADATA, timeout: MINUTE, listening: true, explain: false }
+    let (metadata, timeout) = (&NO_METADATA, MINUTE);
+    Wanted { weight, share: 1, metadata, timeout, listening: true, explain: false }
 }
 
 /// That weight at once or not at all.

@@ -23,7 +23,7 @@ use crate::keys::Keys;
 use crate::lanes::Lanes;
 use crate::servers::{Address, Servers};
 use crate::types::{
-    Holder, Lease, Metadata, Namespace, Semaphore, SemaphoreWaiterResponse, Waiter,
+    Holder, Lease, Metadata, Namespace, QueueDiscipline, Semaphore, SemaphoreWaiterResponse, Waiter,
 };
 
 /// The scripts, and the lanes to the servers that run them.
@@ -69,6 +69,8 @@ pub struct Call {
 pub struct Wanted<'a> {
     /// Permits.
     pub weight: i64,
+    /// Of them, for the process, beside others that wait.
+    pub share: i64,
     /// Shown with the holder.
     pub metadata: &'a Metadata,
     /// How long to wait; zero answers at once.
@@ -77,6 +79,22 @@ pub struct Wanted<'a> {
     pub listening: bool,
     /// Is an answer at once to say why it is not granted?
     pub explain: bool,
+}
+
+/// What a semaphore gives out, and to whom first.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    pub permits: i64,
+    /// Unspecified: the default, or as it is.
+    pub discipline: QueueDiscipline,
+    /// None: the default, or as it is; 0 for no bound.
+    pub max_waiters: Option<i64>,
+}
+
+impl From<i64> for Rules {
+    fn from(permits: i64) -> Self {
+        Self { permits, discipline: QueueDiscipline::Unspecified, max_waiters: None }
+    }
 }
 
 /// Where a page begins.
@@ -249,12 +267,14 @@ impl Scripts {
         request: &str,
         ns: &str,
         name: &str,
-        permits: i64,
+        rules: impl Into<Rules>,
         description: &str,
         metadata: &Metadata,
     ) -> Result<Semaphore, Error> {
+        let Rules { permits, discipline, max_waiters } = rules.into();
         let mut call = self.on(&self.table.create_semaphore, ns);
         call.arg(request).arg(name).arg(permits).arg(description).arg(json(metadata));
+        call.arg(word(discipline).unwrap_or("fifo")).arg(max_waiters.unwrap_or_default());
         call.arg(self.limits.max_semaphores);
         self.record(&call).await.and_then(semaphore)
     }
@@ -271,13 +291,15 @@ impl Scripts {
         ns: &str,
         name: &str,
         expected_version: i64,
-        permits: i64,
+        rules: impl Into<Rules>,
         description: &str,
         metadata: &Metadata,
     ) -> Result<Semaphore, Error> {
+        let Rules { permits, discipline, max_waiters } = rules.into();
         let mut call = self.on(&self.table.update_semaphore, ns);
         call.arg(request).arg(name).arg(expected_version).arg(permits);
-        call.arg(description).arg(json(metadata));
+        call.arg(description).arg(json(metadata)).arg(word(discipline).unwrap_or_default());
+        call.arg(max_waiters.map(|most| most.to_string()).unwrap_or_default());
         self.record(&call).await.and_then(semaphore)
     }
 
@@ -345,7 +367,11 @@ impl Scripts {
     ) -> Result<AcquireReply, Error> {
         let mut script = self.on(&self.table.acquire, ns);
         script.arg(&call.semaphore).arg(&call.lease_id).arg(wanted.weight);
-        script.arg(json(wanted.metadata)).arg(&call.ticket).arg(micros(wanted.timeout));
+        script
+            .arg(wanted.share)
+            .arg(json(wanted.metadata))
+            .arg(&call.ticket)
+            .arg(micros(wanted.timeout));
         script.arg(i32::from(wanted.listening)).arg(self.limits.max_holders);
         script.arg(self.limits.max_waiters).arg(self.limits.max_holds_per_lease);
         if wanted.explain {
@@ -368,17 +394,18 @@ impl Scripts {
         Ok((parse(sweep_in)?, resumed))
     }
 
-    /// `explain` is the weight that was asked for, where the answer is to say why it timed out.
+    /// `explain` are the weight and the share that were asked for, where the answer is to say why it
+    /// timed out.
     pub async fn give_up(
         &self,
         ns: &str,
         call: &Call,
-        explain: Option<i64>,
+        explain: Option<(i64, i64)>,
     ) -> Result<AcquireReply, Error> {
         let mut script = self.on(&self.table.give_up, ns);
         script.arg(&call.semaphore).arg(&call.lease_id).arg(&call.ticket);
-        if let Some(weight) = explain {
-            script.arg(weight);
+        if let Some((weight, share)) = explain {
+            script.arg(weight).arg(share);
         }
         parse(&self.text(&script).await?)
     }
@@ -583,6 +610,16 @@ fn page_args(call: &mut Invocation<'_>, from: &PageStart, limit: i64) {
         PageStart::Before(Edge(score, member)) => call.arg("before").arg(score).arg(member),
     };
     call.arg(limit);
+}
+
+/// As the scripts write it.
+fn word(discipline: QueueDiscipline) -> Option<&'static str> {
+    match discipline {
+        QueueDiscipline::Unspecified => None,
+        QueueDiscipline::Fifo => Some("fifo"),
+        QueueDiscipline::Lifo => Some("lifo"),
+        QueueDiscipline::Weighted => Some("weighted"),
+    }
 }
 
 fn json(metadata: &Metadata) -> String {

@@ -8,6 +8,11 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     deserializer.deserialize_any(Int64)
 }
 
+/// Of a field that may be left out.
+pub(super) fn option<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    deserialize(deserializer).map(Some)
+}
+
 struct Int64;
 
 impl Visitor<'_> for Int64 {

@@ -27,7 +27,7 @@ pub use semaphore::{
     AcquireOutcome, AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateSemaphoreRequest,
     DeleteSemaphoreRequest, GetSemaphoreRequest, GetSemaphoreResponse, Holder,
     ListSemaphoreHoldersRequest, ListSemaphoreHoldersResponse, ListSemaphoresRequest,
-    ListSemaphoresResponse, ReleaseSemaphoreRequest, Semaphore, SemaphoreResponse,
+    ListSemaphoresResponse, QueueDiscipline, ReleaseSemaphoreRequest, Semaphore, SemaphoreResponse,
     UpdateSemaphoreRequest,
 };
 pub use waiter::{

@@ -1,4 +1,5 @@
-use serde::{Deserialize, Serialize};
+use serde::de::IntoDeserializer;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Convoy, Metadata, Page, Waiting, int64};
 
@@ -23,6 +24,11 @@ pub struct Semaphore {
     pub waiting_count: i64,
     /// Sum of those waiters' weights, shown up to 2^53 − 1.
     pub waiting_weight: i64,
+    /// Who of those that wait is next.
+    pub queue_discipline: QueueDiscipline,
+    /// How many may wait, where the semaphore has a bound of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_waiters: Option<i64>,
     /// Labels set at creation and replaced by an update.
     #[serde(skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
@@ -66,6 +72,13 @@ pub struct CreateSemaphoreRequest {
     /// The total capacity, 1 … 2^53 − 1.
     #[serde(deserialize_with = "int64::deserialize")]
     pub permits: i64,
+    /// Who of those that wait is next; unspecified means first come, first served.
+    #[serde(deserialize_with = "word")]
+    pub queue_discipline: QueueDiscipline,
+    /// How many may wait, 0 … 2^53 − 1, beside the limit that is set for all semaphores; 0 means no
+    /// bound of its own. Whoever comes then is refused at once.
+    #[serde(deserialize_with = "int64::deserialize")]
+    pub max_waiters: i64,
     /// At most 32 entries.
     pub metadata: Metadata,
 }
@@ -80,7 +93,8 @@ pub struct GetSemaphoreRequest {
     pub semaphore_name: String,
 }
 
-/// Replaces description, permits and metadata, whole.
+/// Replaces description, permits and metadata, whole; the queue's discipline and bound where they are
+/// named.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UpdateSemaphoreRequest {
@@ -93,6 +107,12 @@ pub struct UpdateSemaphoreRequest {
     /// The total capacity, at least `active_holds`. Raising it admits waiters at once.
     #[serde(deserialize_with = "int64::deserialize")]
     pub permits: i64,
+    /// Unspecified keeps it. Another one re-orders at once all who wait.
+    #[serde(deserialize_with = "word")]
+    pub queue_discipline: QueueDiscipline,
+    /// How many may wait, 0 … 2^53 − 1: none keeps it, 0 removes it. Those who wait already stay.
+    #[serde(deserialize_with = "int64::option", skip_serializing_if = "Option::is_none")]
+    pub max_waiters: Option<i64>,
     /// At most 32 entries; empty removes them.
     pub metadata: Metadata,
     /// The version that the caller has seen, at least 1.
@@ -139,6 +159,10 @@ pub struct AcquireSemaphoreRequest {
     /// How long to wait, in seconds, 0 … 3,600 by default; 0 answers at once.
     #[serde(deserialize_with = "int64::deserialize")]
     pub timeout_seconds: i64,
+    /// What its process gets of the permits beside others that wait too, 1 … 1,000; 0 means 1. It
+    /// counts where the discipline is [`QueueDiscipline::Weighted`].
+    #[serde(deserialize_with = "int64::deserialize")]
+    pub share: i64,
     /// At most 32 entries, shown with the holder.
     pub metadata: Metadata,
     /// Is an answer that it was not granted to say why, in
@@ -172,6 +196,38 @@ pub struct ListSemaphoreHoldersRequest {
     pub limit: i64,
     /// A token of an earlier page, or empty for the first.
     pub pagination_token: String,
+}
+
+/// As a text, so that anything else is told apart from what is no JSON at all.
+fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<QueueDiscipline, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    QueueDiscipline::deserialize(text.into_deserializer())
+}
+
+/// In which order those who wait for permits are admitted. Whatever the order, a head that does not
+/// fit holds up all behind it, and a hold that grows goes ahead of those who hold nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum QueueDiscipline {
+    /// What an unset field reads as; no semaphore has it.
+    #[default]
+    #[serde(rename = "QUEUE_DISCIPLINE_UNSPECIFIED")]
+    Unspecified,
+    /// First come, first served, also with weights: nobody overtakes, nobody starves.
+    #[serde(rename = "QUEUE_DISCIPLINE_FIFO")]
+    Fifo,
+    /// Last come, first served. It starves: whoever came first waits for as long as others keep
+    /// coming.
+    #[serde(rename = "QUEUE_DISCIPLINE_LIFO")]
+    Lifo,
+    /// Each process that waits gets permits by its [`share`](AcquireSemaphoreRequest::share), however
+    /// many waiters the others have; among its own, first come, first served.
+    ///
+    /// Self-clocked fair queueing: for two processes *i*, *j* that both wait all the time, the weights
+    /// *W* admitted meanwhile, the shares *s* and the heaviest weights *L* keep
+    /// `|Wi/si − Wj/sj| ≤ Li/si + Lj/sj`, and `≤ max(Li/si, Lj/sj)` where both have waited since nobody did.
+    /// A process that did not wait has no credit from that time.
+    #[serde(rename = "QUEUE_DISCIPLINE_WEIGHTED")]
+    Weighted,
 }
 
 /// How an acquire ended.

@@ -26,6 +26,8 @@ pub(super) fn schema(of: &str, field: &str, limits: &Limits) -> Value {
         }
         "position" if of == "Waiter" => int("1 is next; 0 where it is set aside.", 0, None),
         "weight" => int("Permits wanted, all or none.", 1, Some(MAX_PERMITS)),
+        "max_waiters" => max_waiters(of),
+        "share" => share(),
         "ttl_seconds" => int("Life from now, in seconds.", 1, Some(limits.max_lease_ttl_seconds)),
         "timeout_seconds" => timeout_seconds(limits),
         "expected_version" => int("The version that the caller has seen.", 1, None),
@@ -110,6 +112,7 @@ fn other(of: &str, field: &str) -> Value {
             "description": "The token of the page before; empty where there is none.",
         })),
         "outcome" => outcome(),
+        "queue_discipline" => queue_discipline(of),
         _ => flag(field).unwrap_or_else(|| record(of, field)),
     }
 }
@@ -179,6 +182,46 @@ fn outcome() -> Value {
             "ACQUIRE_OUTCOME_TIMED_OUT",
         ],
     }))
+}
+
+/// What a semaphore has it always says; what a request leaves out it does not change.
+fn queue_discipline(of: &str) -> Value {
+    let about = match of {
+        "Semaphore" => "Who of those that wait is next.",
+        "CreateSemaphoreRequest" => "Who of those that wait is next; FIFO where it is left out.",
+        _ => "Left out, it stays. Another one re-orders at once all who wait.",
+    };
+    let mut disciplines =
+        vec!["QUEUE_DISCIPLINE_FIFO", "QUEUE_DISCIPLINE_LIFO", "QUEUE_DISCIPLINE_WEIGHTED"];
+    if of != "Semaphore" {
+        disciplines.insert(0, "QUEUE_DISCIPLINE_UNSPECIFIED");
+    }
+    text(json!({
+        "description": format!(
+            "{about} FIFO: who came first. LIFO: who came last; who came first may starve. WEIGHTED: \
+             processes by their shares, each one's own by arrival."
+        ),
+        "enum": disciplines,
+    }))
+}
+
+fn max_waiters(of: &str) -> Value {
+    let about = match of {
+        "Semaphore" => "How many may wait, where it has a bound of its own.",
+        "CreateSemaphoreRequest" => {
+            "How many may wait, beside the server's limit; 0 for no bound of its own."
+        }
+        _ => "How many may wait, beside the server's limit. Left out, it stays; 0 removes it.",
+    };
+    int(about, 0, Some(MAX_PERMITS))
+}
+
+fn share() -> Value {
+    let about = "What its process gets of the permits beside others that wait, where the discipline \
+                 is WEIGHTED; 0 means 1.";
+    let mut schema = int(about, 0, Some(1_000));
+    schema["default"] = json!(1);
+    schema
 }
 
 fn record(of: &str, field: &str) -> Value {

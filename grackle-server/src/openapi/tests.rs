@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use grackle_client::types::{
     AcquireSemaphoreResponse, Convoy, Drained, GetSemaphoreResponse, Holder, Lease, Metadata,
-    Namespace, Semaphore, Waiter, Waiting,
+    Namespace, Semaphore, UpdateSemaphoreRequest, Waiter, Waiting,
 };
 
 use super::*;
@@ -16,7 +16,12 @@ fn all_samples() -> Vec<(&'static str, Value)> {
         description: description.clone(),
         ..Namespace::default()
     };
-    let semaphore = Semaphore { metadata: metadata.clone(), description, ..Semaphore::default() };
+    let semaphore = Semaphore {
+        metadata: metadata.clone(),
+        description,
+        max_waiters: Some(0),
+        ..Semaphore::default()
+    };
     let holder = Holder { metadata: metadata.clone(), ..Holder::default() };
     let waiter = Waiter { metadata: metadata.clone(), ..Waiter::default() };
     let waiting = Waiting {
@@ -45,9 +50,11 @@ fn all_samples() -> Vec<(&'static str, Value)> {
     let seen =
         GetSemaphoreResponse { convoy: Some(Convoy::default()), ..GetSemaphoreResponse::default() };
     let seen = ("GetSemaphoreResponse", serde_json::to_value(seen).unwrap());
-    let full = [full, seen];
-    let others =
-        samples().into_iter().filter(|(name, _)| full.iter().all(|(full, _)| full != name));
+    let update =
+        UpdateSemaphoreRequest { max_waiters: Some(0), ..UpdateSemaphoreRequest::default() };
+    let update = ("UpdateSemaphoreRequest", serde_json::to_value(update).unwrap());
+    let full = [full, seen, update];
+    let others = samples().into_iter().filter(|(name, _)| full.iter().all(|full| *name != full.0));
     others.chain(records).chain(full.clone()).collect()
 }
 

@@ -22,20 +22,20 @@ const REQUESTS: &[Type] = &[
     (
         "CreateSemaphoreRequest",
         &["namespace_name", "semaphore_name", "permits"],
-        &["description", "metadata"],
+        &["queue_discipline", "max_waiters", "description", "metadata"],
     ),
     ("GetSemaphoreRequest", &["namespace_name", "semaphore_name"], &[]),
     (
         "UpdateSemaphoreRequest",
         &["namespace_name", "semaphore_name", "permits", "expected_version"],
-        &["description", "metadata"],
+        &["queue_discipline", "max_waiters", "description", "metadata"],
     ),
     ("DeleteSemaphoreRequest", &["namespace_name", "semaphore_name"], &[]),
     ("ListSemaphoresRequest", &["namespace_name"], &["limit", "pagination_token"]),
     (
         "AcquireSemaphoreRequest",
         &["namespace_name", "semaphore_name", "lease_id", "weight"],
-        &["timeout_seconds", "metadata", "explain"],
+        &["timeout_seconds", "share", "metadata", "explain"],
     ),
     ("ReleaseSemaphoreRequest", &["namespace_name", "semaphore_name", "lease_id"], &[]),
     (
@@ -75,12 +75,13 @@ const ANSWERS: &[Type] = &[
             "active_holders_count",
             "waiting_count",
             "waiting_weight",
+            "queue_discipline",
             "version",
             "created_at",
             "updated_at",
             "last_activity_at",
         ],
-        &["description", "metadata"],
+        &["max_waiters", "description", "metadata"],
     ),
     ("Holder", &["lease_id", "weight", "locked_at", "fencing_token"], &["metadata"]),
     (

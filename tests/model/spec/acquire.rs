@@ -1,6 +1,6 @@
 use super::{
     Answer, Around, Call, Label, MAX_CALLS, Micros, Name, Namespace, Outcome, Refused, Semaphore,
-    Ticket, Wait, refused,
+    Stood, Ticket, Wait, refused,
 };
 
 /// What an acquire asks for, and for whom.
@@ -10,6 +10,7 @@ pub(crate) struct Wanted {
     pub(crate) lease: Name,
     pub(crate) ticket: Ticket,
     pub(crate) weight: i64,
+    pub(crate) share: i64,
     pub(crate) label: Label,
     /// Zero answers at once.
     pub(crate) timeout: Micros,
@@ -27,7 +28,7 @@ impl Namespace {
         if self.a_lease_is_due(around.now) {
             self.sweep(around);
         }
-        self.lease(lease)?;
+        let process = self.lease(lease)?.process;
         self.semaphore(name)?;
         if !self.is_uncontended(wanted, around) {
             self.sweep(around);
@@ -38,38 +39,45 @@ impl Namespace {
         if semaphore.claim(lease, ticket) {
             return Ok(Answer::Outcome(semaphore.acquired(lease)));
         }
-        let (weight, label) = semaphore.asked(wanted);
+        let (wait, known) = semaphore.asked(wanted, process, around.now);
+        let weight = wait.weight;
         if weight > semaphore.permits {
             return Err(refused::TOO_HEAVY);
         }
         semaphore.last_activity_at = around.now;
-        let fits = semaphore.fits(lease, weight);
+        let fits = semaphore.fits(lease, &wait);
         if !fits && wanted.timeout == 0 {
-            let waiting = Box::new(semaphore.waiting(lease, weight, around.now));
+            let waiting = Box::new(semaphore.waiting(lease, &wait, weight, around.now));
             return Ok(Answer::Outcome(Outcome::Unavailable(semaphore.shown(), waiting)));
         }
         if !semaphore.waits.contains_key(lease) {
             semaphore.within_limits(lease, fits, holds_and_waits, around)?;
         }
-        let stood = semaphore.waits.get(lease).map(|wait| (wait.arrival, wait.queued_at));
-        let queued = semaphore.waits.get(lease).filter(|wait| wait.listens());
-        let queued = queued.map(|wait| wait.weight);
-        let (wait, begins) = semaphore.joined(wanted, weight, label, around.now)?;
+        let old = semaphore.waits.get(lease).cloned();
+        let queued = old.as_ref().filter(|old| old.listens()).map(|old| old.weight);
+        let (wait, begins) = joined(wait, wanted, known, around.now)?;
         if fits {
             let less = weight < semaphore.held_by(lease);
+            let stood = old.as_ref().map(|old| (Stood::of(&wait), old.listens()));
             semaphore.waits.remove(lease);
             queued.into_iter().for_each(|weight| semaphore.drain.add(weight, around.now));
             semaphore.grant(lease, wait, stood, Some(ticket), around);
-            if less || stood.is_some() {
+            if less || old.is_some() {
                 self.admit(name, around);
             }
             return Ok(Answer::Outcome(self.semaphore(name)?.acquired(lease)));
         }
-        if stood.is_none() && semaphore.queue().is_empty() {
+        if old.is_none() && semaphore.queue().is_empty() {
             semaphore.drain.begin(around.now);
         }
-        semaphore.next_arrival += u32::from(stood.is_none());
+        semaphore.next_arrival += u32::from(old.is_none());
+        let place = |wait: &Wait| semaphore.place(lease, wait);
+        let goes_back = old.is_some_and(|old| place(&wait) > place(&old));
         semaphore.waits.insert(lease, wait);
+        semaphore.keep_flows();
+        if goes_back {
+            self.admit(name, around);
+        }
         if begins {
             self.mark(ticket.node, around.now);
         }
@@ -91,22 +99,41 @@ impl Namespace {
 }
 
 impl Semaphore {
-    /// The same call again asks for what its lease has asked for since.
-    fn asked(&self, wanted: Wanted) -> (i64, Label) {
-        match self.waits.get(wanted.lease) {
-            Some(wait) if wait.calls.iter().any(|call| call.ticket == wanted.ticket) => {
-                (wait.weight, wait.label)
-            }
-            _ => (wanted.weight, wanted.label),
+    /// The wait of a lease that waits from now on, for that weight and share.
+    pub(crate) fn newcomer(
+        &self,
+        lease: Name,
+        process: Name,
+        (weight, share): (i64, i64),
+        now: Micros,
+    ) -> Wait {
+        let (arrival, queued_at, calls) = (self.next_arrival, now, Vec::new());
+        let start = self.start(lease, process, None);
+        Wait { weight, share, process, label: 0, arrival, start, queued_at, calls }
+    }
+
+    /// The wait as it would stand with this call, and whether the call is known: the same call again
+    /// asks for what its lease has asked for since.
+    fn asked(&self, wanted: Wanted, process: Name, now: Micros) -> (Wait, bool) {
+        let Wanted { lease, weight, share, label, ticket, .. } = wanted;
+        let Some(wait) = self.waits.get(lease) else {
+            let wait = self.newcomer(lease, process, (weight, share), now);
+            return (Wait { label, ..wait }, false);
+        };
+        let mut wait = wait.clone();
+        let known = wait.call(ticket).is_some();
+        if !known {
+            self.reweigh(lease, &mut wait, weight, share);
+            wait.label = label;
         }
+        (wait, known)
     }
 
     /// Nobody barges: it fits where nobody stands before it, or where it asks for no more.
-    fn fits(&self, lease: Name, weight: i64) -> bool {
-        let need = weight - self.held_by(lease);
-        let arrival = self.waits.get(lease).map_or(u32::MAX, |wait| wait.arrival);
-        let place = self.place(lease, arrival);
-        let before = |other: &Name| self.place(other, self.waits[other].arrival) < place;
+    fn fits(&self, lease: Name, wait: &Wait) -> bool {
+        let need = wait.weight - self.held_by(lease);
+        let place = self.place(lease, wait);
+        let before = |other: &Name| self.place(other, &self.waits[other]) < place;
         let ahead = self.queue().iter().any(|other| *other != lease && before(other));
         need <= 0 || !ahead && self.held() + need <= self.permits
     }
@@ -118,41 +145,38 @@ impl Semaphore {
         holds_and_waits: usize,
         around: &Around,
     ) -> Result<(), Refused> {
+        let own = Some(self.max_waiters as usize).filter(|own| *own > 0);
+        let max_waiters = around.limits.waiters.min(own.unwrap_or(usize::MAX));
         let holds = self.holds.contains_key(lease);
         if !holds && holds_and_waits >= around.limits.holds_per_lease {
             Err(refused::MAX_HOLDS)
         } else if fits && !holds && self.holds.len() >= around.limits.holders {
             Err(refused::MAX_HOLDERS)
-        } else if !fits && self.waits.len() >= around.limits.waiters {
+        } else if !fits && self.waits.len() >= max_waiters {
             Err(refused::MAX_WAITERS)
         } else {
             Ok(())
         }
     }
+}
 
-    /// The lease's wait with this call in it, and whether the call begins to listen.
-    fn joined(
-        &self,
-        wanted: Wanted,
-        weight: i64,
-        label: Label,
-        now: Micros,
-    ) -> Result<(Wait, bool), Refused> {
-        let Wanted { lease, ticket, timeout, listening, .. } = wanted;
-        let (arrival, queued_at, calls) = (self.next_arrival, now, Vec::new());
-        let new = || Wait { weight, label, arrival, queued_at, calls };
-        let mut wait = self.waits.get(lease).cloned().unwrap_or_else(new);
-        if let Some(call) = wait.call(ticket) {
-            let begins = call.aside && listening;
-            call.aside &= !listening;
-            return Ok((wait, begins));
-        }
-        wait.forget_over(now);
-        if wait.calls.len() >= MAX_CALLS {
-            return Err(refused::MAX_CALLS);
-        }
-        (wait.weight, wait.label) = (weight, label);
-        wait.calls.push(Call { ticket, deadline_at: now + timeout, aside: !listening });
-        Ok((wait, listening))
+/// The wait with this call in it, and whether the call begins to listen.
+fn joined(
+    mut wait: Wait,
+    wanted: Wanted,
+    known: bool,
+    now: Micros,
+) -> Result<(Wait, bool), Refused> {
+    let Wanted { ticket, timeout, listening, .. } = wanted;
+    if let Some(call) = wait.call(ticket).filter(|_| known) {
+        let begins = call.aside && listening;
+        call.aside &= !listening;
+        return Ok((wait, begins));
     }
+    wait.forget_over(now);
+    if wait.calls.len() >= MAX_CALLS {
+        return Err(refused::MAX_CALLS);
+    }
+    wait.calls.push(Call { ticket, deadline_at: now + timeout, aside: !listening });
+    Ok((wait, listening))
 }

@@ -50,6 +50,7 @@ pub(crate) enum Fate {
 
 /// Something that Redis publishes in a namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "few are kept, and most are endings")]
 pub(crate) enum Said {
     /// To a node: these calls of its have ended so.
     Ended { node: Name, tickets: Vec<Ticket>, how: Outcome },

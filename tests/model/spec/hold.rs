@@ -1,4 +1,4 @@
-use super::{Call, Label, Micros, REMEMBERED, Ticket};
+use super::{Call, Label, Micros, Name, REMEMBERED, Tag, Ticket, Wait};
 
 /// What a lease holds of a semaphore. The last grant counts; those before come back when a later
 /// one turns out to be nobody's answer.
@@ -17,10 +17,27 @@ pub(crate) struct Grant {
     pub(crate) answered: Vec<Ticket>,
     /// The calls that stood aside then.
     pub(crate) aside: Vec<Call>,
-    /// Arrival and queued_at, where it came by the queue.
-    pub(crate) place: Option<(u32, Micros)>,
+    /// Where it came by the queue.
+    pub(crate) stood: Option<Stood>,
     /// In use, whatever becomes of the calls that are still known of it.
     pub(crate) settled: bool,
+}
+
+/// What is kept of a wait that was granted, in case that it has to wait again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Stood {
+    pub(crate) share: i64,
+    pub(crate) process: Name,
+    pub(crate) arrival: u32,
+    pub(crate) start: Option<Tag>,
+    pub(crate) queued_at: Micros,
+}
+
+impl Stood {
+    pub(crate) fn of(wait: &Wait) -> Self {
+        let Wait { share, process, arrival, start, queued_at, .. } = *wait;
+        Self { share, process, arrival, start, queued_at }
+    }
 }
 
 impl Hold {

@@ -1,12 +1,13 @@
 //! The reference model: what Grackle does, without Redis, a network or two things at once.
 //!
 //! Read [`Model`] for the operations, then [`Namespace`] (what has ended or is due), [`Semaphore`]
-//! (the queue and the hand-off), [`Hold`] and [`Wait`].
+//! (the queue in `discipline`, and the hand-off), [`Hold`] and [`Wait`].
 #![allow(dead_code, unused_imports)]
 
 mod acquire;
 mod answer;
 mod around;
+mod discipline;
 mod drain;
 mod hold;
 mod lease;
@@ -15,19 +16,21 @@ mod namespace;
 mod page;
 mod semaphore;
 mod shown;
+mod tag;
 mod wait;
 
 pub(crate) use acquire::Wanted;
 pub(crate) use answer::{Answer, Fate, Outcome, Refused, Said, refused};
 pub(crate) use around::{Around, Limits};
 pub(crate) use drain::Drain;
-pub(crate) use hold::{Grant, Hold};
+pub(crate) use hold::{Grant, Hold, Stood};
 pub(crate) use lease::Lease;
 pub(crate) use model::{Asked, Model};
 pub(crate) use namespace::Namespace;
 pub(crate) use page::{From, Page};
-pub(crate) use semaphore::Semaphore;
+pub(crate) use semaphore::{Queue, Semaphore};
 pub(crate) use shown::{description, metadata};
+pub(crate) use tag::Tag;
 pub(crate) use wait::{Call, Wait};
 
 /// Of a namespace, a semaphore, a lease, a process, a node; or the id of a request.
@@ -47,7 +50,7 @@ pub(crate) const REMEMBERED: usize = 5;
 pub(crate) const MAX_CALLS: usize = 64;
 pub(crate) const MAX_PERMITS: i64 = (1 << 53) - 1;
 /// What makes the place of a hold that grows smaller than any other.
-pub(crate) const GROWING: i64 = 1 << 52;
+pub(crate) const GROWING: f64 = (1_i64 << 52) as f64;
 
 /// One call of one client, `<node>:<number>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,7 +4,7 @@ use grackle_client::types::SemaphoreWaiterResponse;
 
 use super::{
     Answer, Around, Call, Fate, From, Label, Lease, Limits, Micros, Name, Namespace, Outcome, Page,
-    Refused, Said, Semaphore, Ticket, Wait, Wanted, refused,
+    Queue, Refused, Said, Semaphore, Tag, Ticket, Wait, Wanted, refused,
 };
 
 /// A call, as its node asks about it.
@@ -93,7 +93,7 @@ impl Model {
 
     pub(crate) fn list_namespaces(&mut self, from: &From, limit: usize) -> Reply {
         let all = self.namespaces.iter();
-        let all = all.map(|(ns, namespace)| (0, (*ns).to_owned(), namespace.shown(ns)));
+        let all = all.map(|(ns, namespace)| (Tag(0.0), (*ns).to_owned(), namespace.shown(ns)));
         Ok(Answer::Namespaces(Page::of(all.collect(), from, limit)))
     }
 
@@ -105,6 +105,7 @@ impl Model {
         ns: Name,
         name: Name,
         permits: i64,
+        queue: Queue,
         label: Label,
     ) -> Reply {
         let (namespace, around) = self.within(ns)?;
@@ -115,7 +116,8 @@ impl Model {
         if namespace.semaphores.len() >= around.limits.semaphores {
             return Err(refused::MAX_SEMAPHORES);
         }
-        let semaphore = Semaphore::new(request, name, label, permits, around.now);
+        let mut semaphore = Semaphore::new(request, name, label, permits, around.now);
+        semaphore.set(queue);
         Ok(namespace.semaphores.entry(name).or_insert(semaphore).answer())
     }
 
@@ -123,6 +125,7 @@ impl Model {
         Ok(self.swept(ns)?.0.semaphore(name)?.answer())
     }
 
+    #[expect(clippy::too_many_arguments, reason = "one for each of the operation's")]
     pub(crate) fn update_semaphore(
         &mut self,
         request: Name,
@@ -130,6 +133,7 @@ impl Model {
         name: Name,
         expected: i64,
         permits: i64,
+        queue: Queue,
         label: Label,
     ) -> Reply {
         let (namespace, around) = self.swept(ns)?;
@@ -142,6 +146,7 @@ impl Model {
             }
             (semaphore.request, semaphore.label, semaphore.permits) = (request, label, permits);
             (semaphore.version, semaphore.updated_at) = (expected + 1, around.now);
+            semaphore.set(queue);
             semaphore.refuse_heavy(around);
             namespace.admit(name, around);
         }
@@ -161,7 +166,7 @@ impl Model {
 
     pub(crate) fn list_semaphores(&mut self, ns: Name, from: &From, limit: usize) -> Reply {
         let all = self.swept(ns)?.0.semaphores.values();
-        let all = all.map(|semaphore| (0, semaphore.name.to_owned(), semaphore.shown()));
+        let all = all.map(|semaphore| (Tag(0.0), semaphore.name.to_owned(), semaphore.shown()));
         Ok(Answer::Semaphores(Page::of(all.collect(), from, limit)))
     }
 
@@ -173,8 +178,9 @@ impl Model {
         limit: usize,
     ) -> Reply {
         let all = self.swept(ns)?.0.semaphore(name)?.holds.iter();
-        let all =
-            all.map(|(lease, hold)| (hold.top().locked_at, (*lease).to_owned(), hold.shown(lease)));
+        let all = all.map(|(lease, hold)| {
+            (Tag(hold.top().locked_at as f64), (*lease).to_owned(), hold.shown(lease))
+        });
         Ok(Answer::Holders(Page::of(all.collect(), from, limit)))
     }
 
@@ -202,7 +208,7 @@ impl Model {
         let semaphore = namespace.semaphore(name)?;
         let wait = semaphore.waits.get(lease).ok_or(refused::NO_WAITER)?;
         let waiter = semaphore.waiter(lease, wait, &record);
-        let waiting = semaphore.waiting(lease, wait.weight, around.now);
+        let waiting = semaphore.waiting(lease, wait, wait.weight, around.now);
         Ok(Answer::Waiter(SemaphoreWaiterResponse { waiter, waiting }))
     }
 
@@ -239,11 +245,12 @@ impl Model {
     }
 
     /// A call's time is over: it was granted, or it is timed out and gone. One whose node is not
-    /// heard learns of its turn here. `weight` is what it asked for.
-    pub(crate) fn give_up(&mut self, ns: Name, call: Asked, weight: i64) -> Reply {
+    /// heard learns of its turn here. It asked for that weight and
+    /// share.
+    pub(crate) fn give_up(&mut self, ns: Name, call: Asked, asked: (i64, i64)) -> Reply {
         let Asked { lease, semaphore: name, ticket } = call;
         let (namespace, around) = self.swept(ns)?;
-        namespace.lease(lease)?;
+        let process = namespace.lease(lease)?.process;
         namespace.semaphore(name)?;
         if namespace.takes_back(call, around) {
             let wait = namespace.semaphore(name)?.waits.get_mut(lease);
@@ -255,8 +262,9 @@ impl Model {
         let semaphore = namespace.semaphore(name)?;
         let now = around.now;
         // The place that it gives up; where it stands nowhere any more, the one that it would get.
-        let asked = semaphore.waits.get(lease).map_or(weight, |wait| wait.weight);
-        let gives_up = Box::new(semaphore.waiting(lease, asked, now));
+        let wait = semaphore.waits.get(lease).cloned();
+        let wait = wait.unwrap_or_else(|| semaphore.newcomer(lease, process, asked, now));
+        let gives_up = Box::new(semaphore.waiting(lease, &wait, wait.weight, now));
         let timed_out = semaphore.drop_call(lease, ticket);
         if timed_out {
             namespace.admit(name, around);
@@ -268,7 +276,7 @@ impl Model {
         } else if timed_out {
             Outcome::TimedOut(semaphore.shown(), gives_up)
         } else {
-            let would = Box::new(semaphore.waiting(lease, weight, now));
+            let would = Box::new(semaphore.waiting(lease, &wait, asked.0, now));
             Outcome::TimedOut(semaphore.shown(), would)
         }))
     }
@@ -296,6 +304,7 @@ impl Model {
             let Some(semaphore) = namespace.semaphores.get_mut(semaphore) else { continue };
             if let Some(call) = semaphore.waits.get_mut(lease).and_then(|wait| wait.call(*ticket)) {
                 (call.aside, call.deadline_at) = (true, call.deadline_at.min(until));
+                semaphore.keep_flows();
             } else if undo {
                 let kept = Call { ticket: *ticket, deadline_at: until, aside: true };
                 semaphore.undo(lease, *ticket, Some(kept));
@@ -316,6 +325,7 @@ impl Model {
         let semaphore = namespace.semaphore(name)?;
         semaphore.last_activity_at = around.now;
         if semaphore.holds.remove(lease).is_some() {
+            semaphore.grow_no_more(lease);
             namespace.admit(name, around);
         }
         Ok(namespace.semaphore(name)?.answer())
@@ -389,7 +399,8 @@ impl Model {
     ) -> Reply {
         let all = self.swept(ns)?.0.leases.iter();
         let all = all.filter(|(_, lease)| process.is_empty() || lease.process == process);
-        let all = all.map(|(id, lease)| (lease.created_at, (*id).to_owned(), lease.shown(id)));
+        let all = all
+            .map(|(id, lease)| (Tag(lease.created_at as f64), (*id).to_owned(), lease.shown(id)));
         Ok(Answer::Leases(Page::of(all.collect(), from, limit)))
     }
 }

@@ -76,7 +76,9 @@ impl Namespace {
             let silent =
                 |ticket: Ticket| self.marks.get(ticket.node).is_none_or(|until| *until <= now);
             let passed = semaphore.waits.values_mut().map(|wait| wait.pass_over(silent));
-            if passed.filter(|passed| *passed).count() > 0 || semaphore.waits.len() < before {
+            let passed = passed.filter(|passed| *passed).count();
+            semaphore.keep_flows();
+            if passed > 0 || semaphore.waits.len() < before {
                 touched.insert(*name);
             }
         }
@@ -100,11 +102,12 @@ impl Namespace {
     /// Does a call that stood aside come back to its place by this?
     pub(crate) fn takes_back(&mut self, call: Asked, around: &mut Around) -> bool {
         let Asked { lease, semaphore, ticket } = call;
-        let semaphore = self.semaphores.get_mut(semaphore);
-        let wait = semaphore.and_then(|semaphore| semaphore.waits.get_mut(lease));
+        let wait = self.semaphores.get_mut(semaphore);
+        let wait = wait.and_then(|semaphore| semaphore.waits.get_mut(lease));
         let call = wait.and_then(|wait| wait.call(ticket));
         let back = call.is_some_and(|call| std::mem::take(&mut call.aside));
         if back {
+            self.semaphores.entry(semaphore).and_modify(Semaphore::keep_flows);
             around.asking.insert(ticket);
             self.mark(ticket.node, around.now);
         }

@@ -1,9 +1,11 @@
+use super::Tag;
+
 /// Where a page begins: at an entry's score and name, which need not be there any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum From {
     Start,
-    After(i64, String),
-    Before(i64, String),
+    After(Tag, String),
+    Before(Tag, String),
 }
 
 /// Entries in the order of their scores, then of their names.
@@ -11,17 +13,17 @@ pub(crate) enum From {
 pub(crate) struct Page<T> {
     pub(crate) entries: Vec<T>,
     /// The first entry, where there are others before it.
-    pub(crate) before: Option<(i64, String)>,
+    pub(crate) before: Option<(Tag, String)>,
     /// The last, where there are others behind it.
-    pub(crate) after: Option<(i64, String)>,
+    pub(crate) after: Option<(Tag, String)>,
 }
 
 impl<T> Page<T> {
-    pub(crate) fn of(mut all: Vec<(i64, String, T)>, from: &From, limit: usize) -> Self {
+    pub(crate) fn of(mut all: Vec<(Tag, String, T)>, from: &From, limit: usize) -> Self {
         all.sort_by(|(score, name, _), (other_score, other, _)| {
             (score, name.as_bytes()).cmp(&(other_score, other.as_bytes()))
         });
-        let stands = |edge: (i64, &String), orders: &[std::cmp::Ordering]| {
+        let stands = |edge: (Tag, &String), orders: &[std::cmp::Ordering]| {
             let count = all.iter().filter(|(score, name, _)| {
                 orders.contains(&(*score, name.as_bytes()).cmp(&(edge.0, edge.1.as_bytes())))
             });

@@ -1,9 +1,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use grackle_client::types::QueueDiscipline as Discipline;
+
 use super::{
-    Around, Call, Drain, GROWING, Grant, Hold, Label, Lease, MAX_PERMITS, Micros, Name, Outcome,
-    Refused, Ticket, Wait, refused,
+    Around, Call, Drain, Grant, Hold, Label, Lease, MAX_PERMITS, Micros, Name, Outcome, Refused,
+    Stood, Tag, Ticket, Wait, refused,
 };
+
+/// What is asked of a queue; nothing leaves it as it is, or makes it the usual one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Queue {
+    pub(crate) discipline: Discipline,
+    /// Zero for no bound.
+    pub(crate) max_waiters: Option<i64>,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Semaphore {
@@ -11,6 +21,8 @@ pub(crate) struct Semaphore {
     pub(crate) name: Name,
     pub(crate) label: Label,
     pub(crate) permits: i64,
+    pub(crate) discipline: Discipline,
+    pub(crate) max_waiters: i64,
     pub(crate) version: i64,
     pub(crate) created_at: Micros,
     pub(crate) updated_at: Micros,
@@ -18,6 +30,10 @@ pub(crate) struct Semaphore {
     pub(crate) last_token: i64,
     pub(crate) next_arrival: u32,
     pub(crate) drain: Drain,
+    /// The highest tag that was granted since somebody waits.
+    pub(crate) virtual_time: Tag,
+    /// How far each process is served that has waits in a weighted queue.
+    pub(crate) served: BTreeMap<Name, Tag>,
     pub(crate) holds: BTreeMap<Name, Hold>,
     pub(crate) waits: BTreeMap<Name, Wait>,
 }
@@ -29,6 +45,8 @@ impl Semaphore {
             name,
             label,
             permits,
+            discipline: Discipline::Fifo,
+            max_waiters: 0,
             version: 1,
             created_at: now,
             updated_at: now,
@@ -36,6 +54,8 @@ impl Semaphore {
             last_token: 0,
             next_arrival: 0,
             drain: Drain::from(0),
+            virtual_time: Tag::default(),
+            served: BTreeMap::new(),
             holds: BTreeMap::new(),
             waits: BTreeMap::new(),
         }
@@ -49,33 +69,11 @@ impl Semaphore {
         self.holds.get(lease).map_or(0, |hold| hold.top().weight)
     }
 
-    /// Those who hold already and grow stand first, else they would wait for themselves.
-    pub(crate) fn place(&self, lease: Name, arrival: u32) -> (bool, u32) {
-        (!self.holds.contains_key(lease), arrival)
-    }
-
-    /// The place as one number, by which it is listed.
-    pub(crate) fn score(&self, lease: Name, wait: &Wait) -> i64 {
-        let grows = self.holds.contains_key(lease);
-        i64::from(wait.arrival) - if grows { GROWING } else { 0 }
-    }
-
-    /// Those that stand before a lease, where it waits or where it would.
-    pub(crate) fn ahead_of(&self, lease: Name) -> Vec<Name> {
-        let arrival = self.waits.get(lease).map_or(self.next_arrival, |wait| wait.arrival);
-        let place = self.place(lease, arrival);
-        let mut queue = self.queue();
-        queue.retain(|other| {
-            *other != lease && self.place(other, self.waits[other].arrival) < place
-        });
-        queue
-    }
-
     /// The waiters that can be granted, in their order.
     pub(crate) fn queue(&self) -> Vec<Name> {
         let listening = self.waits.iter().filter(|(_, wait)| wait.listens());
         let mut queue: Vec<_> = listening.map(|(lease, _)| *lease).collect();
-        queue.sort_by_key(|lease| self.place(lease, self.waits[lease].arrival));
+        queue.sort_by_key(|lease| (self.place(lease, &self.waits[lease]), *lease));
         queue
     }
 
@@ -94,33 +92,40 @@ impl Semaphore {
                 self.end_wait(head, refused::NO_LEASE, around);
             } else if wait.is_over(around.now) {
                 self.waits.remove(head);
+                self.keep_flows();
             } else if wait.pass_over(|ticket| around.is_deaf(ticket)) {
-                continue;
+                self.keep_flows();
             } else if wait.weight - held <= free {
                 let wait = self.waits.remove(head).expect("it is in the queue");
-                let place = Some((wait.arrival, wait.queued_at));
+                let stood = Some((Stood::of(&wait), true));
                 self.drain.add(wait.weight, around.now);
-                self.grant(head, wait, place, None, around);
+                self.grant(head, wait, stood, None, around);
             } else {
                 return;
             }
         }
     }
 
-    /// Gives the wait its hold; whoever listens for it is told, `asking` by the reply.
+    /// Gives the wait its hold. Where it `stood` in the queue, did it listen there? Whoever listens
+    /// for it is told, `asking` by the reply.
     pub(crate) fn grant(
         &mut self,
         lease: Name,
         wait: Wait,
-        place: Option<(u32, Micros)>,
+        stood: Option<(Stood, bool)>,
         asking: Option<Ticket>,
         around: &mut Around,
     ) {
+        if wait.start.is_some() && (stood.is_some() || !self.queue().is_empty()) {
+            self.charge(&wait, stood.is_some_and(|(_, listened)| listened));
+        }
+        self.keep_flows();
+        let stood = stood.map(|(stood, _)| stood);
         let listens = |call: &Call| !call.aside || Some(call.ticket) == asking;
         let (answered, aside): (Vec<_>, _) = wait.calls.iter().cloned().partition(listens);
         let answered = answered.iter().map(|call| call.ticket).collect();
         let (weight, label, locked_at) = (wait.weight, wait.label, around.now);
-        let grant = Grant { weight, label, locked_at, answered, aside, place, settled: false };
+        let grant = Grant { weight, label, locked_at, answered, aside, stood, settled: false };
         if let Some(hold) = self.holds.get_mut(lease) {
             hold.add(grant);
         } else {
@@ -142,6 +147,7 @@ impl Semaphore {
     pub(crate) fn end_wait(&mut self, lease: Name, why: Refused, around: &mut Around) {
         if let Some(wait) = self.waits.remove(lease) {
             around.tell(&wait, None, &Outcome::Failed(why));
+            self.keep_flows();
         }
     }
 
@@ -161,6 +167,7 @@ impl Semaphore {
         if wait.calls.is_empty() {
             self.waits.remove(lease);
         }
+        self.keep_flows();
         known
     }
 
@@ -174,17 +181,29 @@ impl Semaphore {
         let mut undone = hold.grants.pop().expect("the one that is nobody's answer");
         if hold.grants.is_empty() {
             self.holds.remove(lease);
+            self.grow_no_more(lease);
         }
         undone.aside.extend(kept);
-        let Some((arrival, queued_at)) = undone.place else { return };
-        if undone.aside.is_empty() {
-            return;
+        if let Some(stood) = undone.stood.filter(|_| !undone.aside.is_empty()) {
+            self.wait_again(lease, stood, undone);
         }
+    }
+
+    /// At the better of two places: where it was granted, and where its lease waits by now.
+    fn wait_again(&mut self, lease: Name, stood: Stood, mut undone: Grant) {
         let Grant { weight, label, .. } = undone;
-        let empty = Wait { weight, label, arrival, queued_at, calls: Vec::new() };
-        let wait = self.waits.entry(lease).or_insert(empty);
-        wait.arrival = wait.arrival.min(arrival);
+        let Stood { share, process, arrival, queued_at, start } = stood;
+        let start = self.start(lease, process, start);
+        let empty =
+            Wait { weight, share, process, label, arrival, start, queued_at, calls: Vec::new() };
+        let mut wait = self.waits.get(lease).cloned().unwrap_or(empty);
+        let back = Wait { arrival, start, ..wait.clone() };
+        if self.place(lease, &back) < self.place(lease, &wait) {
+            wait = back;
+        }
         wait.calls.append(&mut undone.aside);
+        self.waits.insert(lease, wait);
+        self.keep_flows();
     }
 
     pub(crate) fn nodes(&self) -> BTreeSet<Name> {

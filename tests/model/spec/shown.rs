@@ -39,6 +39,8 @@ impl Semaphore {
             active_holders_count: self.holds.len() as i64,
             waiting_count: self.queue().len() as i64,
             waiting_weight: self.waiting_weight(),
+            queue_discipline: self.discipline,
+            max_waiters: Some(self.max_waiters).filter(|most| *most > 0),
             metadata: metadata(self.label),
             version: self.version,
             created_at: nanos(self.created_at),
@@ -47,9 +49,15 @@ impl Semaphore {
         }
     }
 
-    /// Why a lease waits for that weight, or would.
-    pub(crate) fn waiting(&self, lease: Name, weight: i64, now: Micros) -> types::Waiting {
-        let ahead = self.ahead_of(lease);
+    /// Why a lease waits for that weight, or would; where it stands, or would.
+    pub(crate) fn waiting(
+        &self,
+        lease: Name,
+        wait: &Wait,
+        weight: i64,
+        now: Micros,
+    ) -> types::Waiting {
+        let ahead = self.ahead_of(lease, wait);
         let sum: i128 = ahead.iter().map(|other| i128::from(self.waits[other].weight)).sum();
         let weight_ahead = sum.min(i128::from(MAX_PERMITS)) as i64;
         let mut holders: Vec<_> = self.holds.iter().collect();
@@ -76,10 +84,10 @@ impl Semaphore {
             lease_id: id.to_owned(),
             process_id: lease.process.to_owned(),
             weight: wait.weight,
-            share: 1,
+            share: wait.share,
             queued_at: nanos(wait.queued_at),
             deadline_at: nanos(deadlines.max().expect("a call")),
-            position: if wait.listens() { self.ahead_of(id).len() as i64 + 1 } else { 0 },
+            position: if wait.listens() { self.ahead_of(id, wait).len() as i64 + 1 } else { 0 },
             set_aside: !wait.listens(),
             metadata: metadata(wait.label),
         }

@@ -1,13 +1,18 @@
 use std::collections::BTreeSet;
 
-use super::{Label, Micros, Name, SLACK, Ticket};
+use super::{Label, Micros, Name, SLACK, Tag, Ticket};
 
-/// A lease that waits for permits. Its place is by arrival, and stays with it.
+/// A lease that waits for permits. Its arrival stays with it, whatever place the queue makes of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Wait {
     pub(crate) weight: i64,
+    pub(crate) share: i64,
+    /// Of the lease: whose flow it is.
+    pub(crate) process: Name,
     pub(crate) label: Label,
     pub(crate) arrival: u32,
+    /// In a weighted queue, unless it holds already.
+    pub(crate) start: Option<Tag>,
     pub(crate) queued_at: Micros,
     /// Each ends by itself; the wait ends with the last of them.
     pub(crate) calls: Vec<Call>,
@@ -28,6 +33,10 @@ impl Call {
 }
 
 impl Wait {
+    pub(crate) fn finish(&self) -> Tag {
+        self.start.unwrap_or_default().plus(self.weight, self.share)
+    }
+
     pub(crate) fn listens(&self) -> bool {
         self.calls.iter().any(|call| !call.aside)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::state::{Hash, Hold, State, Wait};
+use super::state::{Hash, Hold, Places, State, Wait};
 
 /// How long after its deadline a call that listens is still known (`SLACK`), in µs.
 const SLACK: i64 = 1_000_000;
@@ -59,7 +59,8 @@ impl Check<'_> {
     fn is_list(&self, key: &str) -> bool {
         let of_semaphore = || {
             let (name, list) = key.strip_prefix(":semaphore:")?.split_once(':')?;
-            let known = ["holders", "queue", "aside", "weights"].contains(&list);
+            let known = ["holders", "queue", "aside", "weights"].contains(&list)
+                || list.starts_with("flow:");
             (known && self.state.semaphores().any(|semaphore| semaphore == name)).then_some(())
         };
         [":semaphores", ":leases", ":leases:created", ":due"].contains(&key)
@@ -105,19 +106,20 @@ impl Check<'_> {
     fn semaphore(&mut self, name: &str) {
         let (holds, waits) = (self.state.holds(name), self.state.waits(name));
         let list = |list: &str| self.state.zset(&format!(":semaphore:{name}:{list}"));
-        let (holders, queue, aside) = (list("holders"), list("queue"), list("aside"));
-        let weights = list("weights");
+        let (holders, weights) = (list("holders"), list("weights"));
 
         let locked: BTreeMap<_, _> = holds.iter().map(|(id, hold)| (*id, hold.locked_at)).collect();
         self.same("holders", map(holders), locked);
         let heavy: BTreeMap<_, _> = waits.iter().map(|(id, wait)| (*id, wait.weight)).collect();
         self.same("weights", map(weights), heavy);
-        let places = |listen: bool| -> BTreeMap<_, _> {
+        let places = |listen: bool| -> Places {
             let these = waits.iter().filter(|(_, wait)| wait.listens() == listen);
-            these.map(|(id, wait)| (*id, wait.place)).collect()
+            these.map(|(id, wait)| ((*id).to_owned(), wait.place)).collect()
         };
-        self.same("queue", map(queue), places(true));
-        self.same("aside", map(aside), places(false));
+        let (queue, aside) = (places(true), places(false));
+        self.stand("queue", &self.state.places(name, "queue"), queue);
+        self.stand("aside", &self.state.places(name, "aside"), aside);
+        self.flows(name, &waits);
         self.counters(name, &holds, &waits);
         self.tokens(name, &holds);
         self.places(name, &holds, &waits);
@@ -156,17 +158,58 @@ impl Check<'_> {
         self.that(highest <= last, || format!("a hold's token {highest} is beyond {last}"));
     }
 
-    /// Places are given once; ahead of all stand those that hold already and grow, and only they.
+    /// The same who, each at the same place: what is read as JSON may be off by the last bit.
+    fn stand(&mut self, what: &str, is: &Places, right: Places) {
+        let near = |(is, right): (f64, f64)| (is - right).abs() <= right.abs() * 1e-15;
+        let agree = is.keys().eq(right.keys())
+            && is.values().copied().zip(right.values().copied()).all(near);
+        self.that(agree, || format!("{what}: is {is:?}, should be {right:?}"));
+    }
+
+    /// In flows stand those that listen in a weighted queue and hold nothing, each in its process'.
+    fn flows(&mut self, name: &str, waits: &BTreeMap<&str, Wait>) {
+        let mut right = BTreeMap::<String, Places>::new();
+        let processes: BTreeMap<_, _> =
+            self.state.leases().map(|(lease, fields)| (lease, &fields["process_id"])).collect();
+        for (lease, wait) in waits.iter().filter(|(_, wait)| wait.listens()) {
+            let Some(start) = wait.start else { continue };
+            let flow = format!(":semaphore:{name}:flow:{}", processes[lease]);
+            right.entry(flow).or_default().insert((*lease).to_owned(), start);
+        }
+        let prefix = format!(":semaphore:{name}:flow:");
+        let flows = self.state.places.iter().filter(|(key, _)| key.starts_with(&prefix));
+        let flows: BTreeMap<_, _> = flows.map(|(key, flow)| (key.clone(), flow.clone())).collect();
+        self.same("flows", flows.keys().collect::<Vec<_>>(), right.keys().collect());
+        for (flow, right) in right {
+            self.stand(&flow, &flows.get(&flow).cloned().unwrap_or_default(), right);
+        }
+    }
+
+    /// Arrivals are counted once, and places follow from them or from starts; ahead of all stand
+    /// those that hold already and grow, and only they.
     fn places(&mut self, name: &str, holds: &BTreeMap<&str, Hold>, waits: &BTreeMap<&str, Wait>) {
-        let arrival = |wait: &Wait| if wait.place < 0 { wait.place + GROWING } else { wait.place };
-        let arrivals: BTreeSet<_> = waits.values().map(arrival).collect();
-        self.same("waits with a place of their own", arrivals.len(), waits.len());
+        let arrivals: BTreeSet<_> = waits.values().map(Wait::arrival).collect();
+        self.same("waits with an arrival of their own", arrivals.len(), waits.len());
         let (next, last) = (self.state.number(name, "next_place"), arrivals.last().copied());
         self.that(last < Some(next), || format!("place {last:?} is given, the next is {next}"));
+        let record = &self.state.hashes[&format!(":semaphore:{name}")];
+        let discipline = record.get("discipline").map(String::as_str);
+        let timed = record.contains_key("virtual_time");
+        self.that(!timed || discipline == Some("weighted") && !waits.is_empty(), || {
+            format!("{discipline:?} has a virtual time, and there wait {waits:?}")
+        });
         for (lease, wait) in waits {
-            let grows = holds.contains_key(lease);
-            self.that(grows == (wait.place < 0), || {
-                format!("{lease} holds: {grows}, but its place is {}", wait.place)
+            let (arrival, weight) = (wait.arrival(), wait.weight as f64);
+            let right = match (holds.contains_key(lease), discipline, wait.start) {
+                (true, _, None) => Some((arrival - GROWING) as f64),
+                (false, None, None) => Some(arrival as f64),
+                (false, Some("lifo"), None) => Some(-arrival as f64),
+                (false, Some("weighted"), Some(start)) => Some(start + weight / wait.share as f64),
+                _ => None,
+            };
+            let near = |right: f64| (wait.place - right).abs() <= right.abs() * 1e-15;
+            self.that(right.is_some_and(near), || {
+                format!("{lease} should stand at {right:?}, {discipline:?}: {wait:?}")
             });
             let tickets: BTreeSet<_> = wait.calls.iter().map(|call| &call.ticket).collect();
             self.same("calls of a wait, each once", tickets.len(), wait.calls.len());

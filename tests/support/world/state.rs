@@ -21,6 +21,8 @@ const DUMP: &str = r"
 pub(crate) type Hash = BTreeMap<String, String>;
 /// In the order of its scores.
 pub(crate) type Zset = Vec<(String, i64)>;
+/// Where waits stand: tags may be fractions.
+pub(crate) type Places = BTreeMap<String, f64>;
 
 /// The keys, without what they all begin with: `:leases`, `:semaphore:s:queue`; the namespace's own
 /// record is the empty one.
@@ -28,6 +30,8 @@ pub(crate) type Zset = Vec<(String, i64)>;
 pub(crate) struct State {
     pub(crate) hashes: BTreeMap<String, Hash>,
     pub(crate) zsets: BTreeMap<String, Zset>,
+    /// Of those, once more, the ones that hold places: queues, those aside, flows.
+    pub(crate) places: BTreeMap<String, Places>,
     pub(crate) texts: BTreeMap<String, String>,
 }
 
@@ -38,7 +42,7 @@ pub(crate) struct Hold {
     pub(crate) fencing_token: i64,
     pub(crate) locked_at: i64,
     pub(crate) calls: Vec<String>,
-    pub(crate) place: Option<i64>,
+    pub(crate) place: Option<f64>,
     /// In use, whatever becomes of the calls that are still known of it.
     #[serde(default)]
     pub(crate) settled: bool,
@@ -50,7 +54,12 @@ pub(crate) struct Hold {
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Wait {
     pub(crate) weight: i64,
-    pub(crate) place: i64,
+    pub(crate) place: f64,
+    arrival: Option<i64>,
+    /// Where its tag begins, in a flow.
+    pub(crate) start: Option<f64>,
+    #[serde(default = "one")]
+    pub(crate) share: i64,
     pub(crate) queued_at: i64,
     pub(crate) calls: Vec<WaitingCall>,
     #[serde(default)]
@@ -64,7 +73,15 @@ pub(crate) struct WaitingCall {
     pub(crate) aside: bool,
 }
 
+fn one() -> i64 {
+    1
+}
+
 impl Wait {
+    pub(crate) fn arrival(&self) -> i64 {
+        self.arrival.unwrap_or(self.place as i64)
+    }
+
     pub(crate) fn listens(&self) -> bool {
         self.calls.iter().any(|call| !call.aside)
     }
@@ -84,11 +101,23 @@ impl State {
             let key = key.strip_prefix(&base).expect("a key of the namespace").to_owned();
             match kind.as_str() {
                 "hash" => drop(state.hashes.insert(key, pairs(content).collect())),
-                "zset" => drop(state.zsets.insert(key, scores(content))),
+                "zset" => {
+                    let scores = scores(content);
+                    if holds_places(&key) {
+                        state.places.insert(key.clone(), scores.iter().cloned().collect());
+                    }
+                    let whole = scores.into_iter().map(|(member, score)| (member, score as i64));
+                    state.zsets.insert(key, whole.collect());
+                }
                 _ => drop(state.texts.insert(key, content.concat())),
             }
         }
         state
+    }
+
+    /// Who stands where in a semaphore's `queue`, `aside`, or `flow:<process_id>`.
+    pub(crate) fn places(&self, semaphore: &str, list: &str) -> Places {
+        self.places.get(&format!(":semaphore:{semaphore}:{list}")).cloned().unwrap_or_default()
     }
 
     pub(crate) fn zset(&self, key: &str) -> &[(String, i64)] {
@@ -150,13 +179,17 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
+fn holds_places(key: &str) -> bool {
+    let list = key.strip_prefix(":semaphore:").and_then(|rest| rest.split_once(':'));
+    list.is_some_and(|(_, list)| ["queue", "aside"].contains(&list) || list.starts_with("flow:"))
+}
+
 fn pairs(flat: Vec<String>) -> impl Iterator<Item = (String, String)> {
     let mut flat = flat.into_iter();
     std::iter::from_fn(move || Some((flat.next()?, flat.next()?)))
 }
 
-fn scores(flat: Vec<String>) -> Zset {
-    // Redis may write 1.8e+15; all scores are integers below 2^53.
-    let integer = |score: String| score.parse::<f64>().expect("a score") as i64;
-    pairs(flat).map(|(member, score)| (member, integer(score))).collect()
+fn scores(flat: Vec<String>) -> Vec<(String, f64)> {
+    // Redis may write 1.8e+15; all scores but places are integers below 2^53.
+    pairs(flat).map(|(member, score)| (member, score.parse().expect("a score"))).collect()
 }
