@@ -6,7 +6,8 @@ use crate::support::world::{
     MINUTE, NS, Node, SEM, START, World, lease_id, metadata, now_or_never, wanted,
 };
 use grackle_client::Error;
-use grackle_client::scripts::{Edge, Outcome, PageStart, Wanted};
+use grackle_client::scripts::{Edge, Outcome, PageStart, Rules, Wanted};
+use grackle_client::types::QueueDiscipline::{Lifo, Weighted};
 use grackle_client::types::{Drained, Holder, Metadata, SemaphoreWaiterResponse, Waiter, Waiting};
 
 async fn waiters(w: &World) -> Vec<Waiter> {
@@ -86,11 +87,7 @@ async fn the_share_of_a_wait_is_shown() {
     let w = World::with(1, "a b").await;
     let n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
-    w.queue(&n.call("b"), 1).await;
-    let (key, field) = (format!("{}:lease:{}", w.namespace(), lease_id("b")), "wait:s");
-    let wait: String = w.redis.run(&["HGET", &key, field]).await;
-    let wait = wait.replacen('{', r#"{"share":7,"#, 1);
-    let _: i64 = w.redis.run(&["HSET", &key, field, &wait]).await;
+    w.queue_with(&n.call("b"), Wanted { share: 7, ..wanted(1) }).await;
     assert_eq!(waiters(&w).await[0].share, 7);
     w.end().await;
 }
@@ -331,6 +328,43 @@ async fn a_call_that_gives_up_is_told_the_place_that_it_had() {
     // The last to be told so has lost its place before: it would be behind.
     assert_eq!(place(&gives_up(&calls[1], 4).await.0), (2, 5));
     assert_eq!(place(&gives_up(&calls[0], 5).await.0), (1, 0));
+    w.end().await;
+}
+
+#[tokio::test]
+async fn places_are_those_of_the_discipline() {
+    let w = World::new().await;
+    let (rules, none) = (Rules { discipline: Weighted, ..5.into() }, Metadata::new());
+    w.scripts.create_semaphore("made", NS, SEM, rules, "", &none).await.unwrap();
+    for lease in ["a", "b", "c", "d", "e"] {
+        w.scripts.create_lease(NS, &lease_id(lease), lease, MINUTE, &none).await.unwrap();
+    }
+    let mut n = w.node("n").await;
+    w.take(&n.call("a"), 5).await;
+    for (lease, weight, share) in [("b", 3, 1), ("c", 2, 4), ("d", 1, 1)] {
+        w.queue_with(&n.call(lease), Wanted { share, ..wanted(weight) }).await;
+    }
+    let listed = async || -> Vec<(String, i64, i64)> {
+        let all = waiters(&w).await.into_iter();
+        all.map(|waiter| (waiter.lease_id, waiter.position, waiter.share)).collect()
+    };
+    let [b, c, d] = ["b", "c", "d"].map(lease_id);
+    let by_tag = [(c.clone(), 1, 4), (d.clone(), 2, 1), (b.clone(), 3, 1)];
+    assert_eq!(listed().await, by_tag);
+    assert_eq!(place(&waiting(&w, "b").await), (3, 3));
+    // One that comes, and one that asks for more than its wait does: that stands nowhere before it.
+    assert_eq!(place(&refused(&w, &mut n, "e", 2).await), (3, 3));
+    assert_eq!(place(&refused(&w, &mut n, "d", 5).await), (3, 5));
+    assert_eq!(listed().await, by_tag);
+    // A share decides also where one would stand that has given up.
+    let late = w.scripts.give_up(NS, &n.call("e"), Some((4, 9))).await.unwrap();
+    assert_eq!(place(&late.waiting.unwrap()), (1, 0));
+
+    let rules = Rules { discipline: Lifo, ..rules };
+    w.scripts.update_semaphore("turned", NS, SEM, 1, rules, "", &none).await.unwrap();
+    assert_eq!(listed().await, [(d, 1, 1), (c, 2, 4), (b, 3, 1)]);
+    assert_eq!(place(&waiting(&w, "b").await), (3, 3));
+    assert_eq!(place(&refused(&w, &mut n, "e", 2).await), (1, 0));
     w.end().await;
 }
 
