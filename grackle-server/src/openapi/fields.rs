@@ -27,6 +27,9 @@ pub(super) fn schema(of: &str, field: &str, limits: &Limits) -> Value {
         "position" if of == "Waiter" => int("1 is next; 0 where it is set aside.", 0, None),
         "weight" => int("Permits wanted, all or none.", 1, Some(MAX_PERMITS)),
         "max_waiters" => max_waiters(of),
+        "share" if of == "Waiter" => {
+            int("What its process gets beside the others.", 1, Some(1_000))
+        }
         "share" => share(),
         "ttl_seconds" => int("Life from now, in seconds.", 1, Some(limits.max_lease_ttl_seconds)),
         "timeout_seconds" => timeout_seconds(limits),
@@ -55,7 +58,6 @@ fn count(field: &str) -> Option<Value> {
         "position" => {
             ("The place that it has or would have among those whose servers listen; 1 is next.", 1)
         }
-        "share" => ("How much its process gets beside the others.", 1),
         "weight_ahead" => ("Sum of the weights of those before it.", 0),
         "estimated_wait_seconds" => (
             "How long it takes, rounded up, until weight_ahead and its own weight are granted, if \
