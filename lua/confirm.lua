@@ -14,8 +14,8 @@ for i = 1, #calls, 3 do
   local lease_id, name, ticket = calls[i], calls[i + 1], calls[i + 2]
   local key, field = lease_key(lease_id), 'hold:' .. name
   local text = redis.call('HGET', key, field)
-  local stands = text and claim({ name = name }, lease_id, cjson.decode(text), ticket)
-  if stands then redis.call('HSET', key, field, redis.call('HGET', key, field)) end
+  local stands = text and answers(cjson.decode(text), ticket)
+  if stands then redis.call('HSET', key, field, text) end
   replies[#replies + 1] = stands and 1 or 0
 end
 return replies

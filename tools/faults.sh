@@ -13,7 +13,11 @@ trap 'rm -f "$table"' EXIT
 
 run() { "$cargo" test --release --manifest-path "$root/Cargo.toml" --test faults -- "$@"; }
 
-rounds=$(run --list 2>/dev/null | grep -c ': test$')
+rounds=$(run --list | grep -c ': test$') || true
+if [ "$rounds" -eq 0 ]; then
+    echo "faults: there are no rounds to run" >&2
+    exit 1
+fi
 export GRACKLE_FAULTS_OPERATIONS=$((operations / rounds)) GRACKLE_FAULTS_TABLE="$table"
 echo "faults: $rounds rounds of $GRACKLE_FAULTS_OPERATIONS operations" >&2
 status=0

@@ -214,7 +214,8 @@ pub(crate) fn breaks_connection(error: &RedisError) -> bool {
         || error.is_timeout()
         || error.is_connection_dropped()
         || error.kind() == ErrorKind::Parse
-        || code_and_detail(error).0 == "READONLY"
+        // A master that is none any more; also where it became a replica during a WAIT.
+        || matches!(code_and_detail(error).0, "READONLY" | "UNBLOCKED")
 }
 
 /// Is this an answer that is another with time?

@@ -36,6 +36,8 @@ pub(crate) struct Witness {
     new: Vec<Grant>,
     /// Confirmed; replicas are still to have them.
     open: Vec<Grant>,
+    /// Said once, not at each grant.
+    refused: bool,
 }
 
 impl Witness {
@@ -45,7 +47,7 @@ impl Witness {
         wanted: ReplicaAcks,
         grants: UnboundedReceiver<Grant>,
     ) -> Self {
-        Self { node, lane, wanted, grants, new: Vec::new(), open: Vec::new() }
+        Self { node, lane, wanted, grants, new: Vec::new(), open: Vec::new(), refused: false }
     }
 
     /// One round after the other, until the node is gone.
@@ -99,7 +101,9 @@ impl Witness {
             }
             Err(error) if breaks_connection(&error) => return Err(error),
             Err(error) => {
-                tracing::warn!(%error, "WAIT is refused: no replica is known to have the grants");
+                if !std::mem::replace(&mut self.refused, true) {
+                    tracing::warn!(%error, "WAIT is refused: no replica is known to have the grants");
+                }
                 self.open.clear();
             }
         }

@@ -5,11 +5,15 @@ use std::time::{Duration, Instant};
 
 use grackle_client::{Client, Error, RedisWarning};
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use crate::error::{ApiError, Code};
 
 /// A probe that waits longer would pile up on a Redis that hangs.
 const WITHIN: Duration = Duration::from_secs(1);
+
+/// A cluster of which one server hangs is of use all the same: then what was seen last stands.
+const LOOK_WITHIN: Duration = Duration::from_millis(500);
 
 /// Settings and roles change rarely, and probes may come in numbers.
 const LOOK_EVERY: Duration = Duration::from_secs(3);
@@ -23,8 +27,13 @@ pub(crate) struct Readiness {
 impl Readiness {
     /// What `/readyz` says: `ready`, and a line for each warning.
     pub(crate) async fn of(&self, client: &Client) -> Result<String, ApiError> {
-        let warnings = tokio::time::timeout(WITHIN, self.look(client)).await;
-        let warnings = warnings.map_err(|_| silent())??;
+        timeout(WITHIN, client.ping()).await.map_err(|_| silent())??;
+        let warnings = match timeout(LOOK_WITHIN, self.look(client)).await {
+            Ok(warnings) => warnings?,
+            Err(_) => {
+                self.last.lock().await.as_ref().map(|last| last.1.clone()).unwrap_or_default()
+            }
+        };
         match warnings.iter().find(|warning| warning.is_fatal()) {
             Some(fatal) => Err(ApiError::new(Code::Unavailable, format!("unavailable: {fatal}"))),
             None => Ok(page(&warnings)),
@@ -32,7 +41,6 @@ impl Readiness {
     }
 
     async fn look(&self, client: &Client) -> Result<Vec<RedisWarning>, Error> {
-        client.ping().await?;
         let mut last = self.last.lock().await;
         if let Some((at, warnings)) = &*last
             && at.elapsed() < LOOK_EVERY

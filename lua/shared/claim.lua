@@ -11,6 +11,16 @@ local function index_of_call(calls, ticket)
   end
 end
 
+-- Is the hold, or one that it replaced, this call's answer?
+local function answers(hold, ticket)
+  local level = hold
+  while level do
+    if index_of(level.calls, ticket) then return true end
+    level = level.was
+  end
+  return false
+end
+
 -- Was this call granted, by this hold or by one that it replaced? A call that stood aside at the
 -- grant listens again.
 local function claim(s, lease_id, hold, ticket)

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Poll;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use grackle_client::types::{
@@ -14,7 +14,7 @@ use grackle_client::types::{
 };
 
 use crate::fleet::{Fleet, PERMITS};
-use crate::history::{Acquire, End, History, Hold};
+use crate::history::{Acquire, End, History, Hold, time_of_day};
 use crate::node::{Failure, Node};
 use crate::support::Space;
 
@@ -311,11 +311,6 @@ impl Caller {
         let said = format!("{what}: {} after {:?}", self.lease.id, self.history.acquires.last());
         self.history.wrong.push(said);
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "compared with Redis' own, on one machine")]
-fn time_of_day() -> SystemTime {
-    SystemTime::now()
 }
 
 /// How long a caller waits for its answer.

@@ -43,7 +43,7 @@ pub(crate) enum Deaf {
 
 /// What may strike where everything does. Not the clock: it takes from the checks what the others
 /// are checked by.
-const MIXED: [Fault; 13] = [
+const MIXED: [Fault; 14] = [
     Fault::KillRedis,
     Fault::FreezeRedis,
     Fault::SlowRedis,
@@ -56,6 +56,7 @@ const MIXED: [Fault; 13] = [
     Fault::Delay,
     Fault::LoseReplies,
     Fault::KillServers,
+    Fault::FreezeServers,
     Fault::RollServers,
 ];
 
@@ -64,7 +65,7 @@ impl Fault {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Nothing => "none",
-            Self::KillRedis => "kill -9 and restart of Redis, append-only file",
+            Self::KillRedis => "kill -9 and restart of Redis, appendfsync always",
             Self::FreezeRedis => "SIGSTOP/SIGCONT of Redis, up to 4 s",
             Self::SlowRedis => "slow Redis: DEBUG SLEEP, up to 0.8 s",
             Self::FlushScripts => "SCRIPT FLUSH",
@@ -117,7 +118,7 @@ impl Fault {
     }
 
     /// Strikes once; returns when it is over, with those that may not have been heard meanwhile and
-    /// for some seconds more.
+    /// for some seconds more. (Whatever takes that from nobody delays them by less than a second.)
     pub(crate) async fn strike(self, fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
         let node = rng.usize(..fleet.links.len());
         let server = rng.usize(..fleet.servers.len());
@@ -166,9 +167,9 @@ impl Fault {
             }
             Self::RedisClock => {
                 let clock = fleet.redis_clock.as_ref().expect("it is there");
-                clock.step_to([-20, 0, 20][rng.usize(..3)]);
-                // It takes a second until Redis looks.
-                millis(rng, 1_100..2_000).await;
+                let seconds = [-20, 0, 20][rng.usize(..3)];
+                clock.step_to(seconds);
+                fleet.redis_clock_shows(seconds.into()).await;
                 Deaf::All
             }
             Self::ClientClocks => {

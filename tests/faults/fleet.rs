@@ -2,12 +2,15 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use grackle_client::Client;
 use tokio::sync::watch;
 
 use crate::fault::Fault;
+use crate::history::time_of_day;
 use crate::node::Node;
+use crate::support::eventually;
 use crate::support::{Http, Link, OwnRedis, RedisServer, ServerProcess, Space, WallClock};
 
 /// The permits of each semaphore that callers come to.
@@ -64,6 +67,17 @@ impl Fleet {
             servers.push(Server { process, clock, at });
         }
         Some(Self { redis, redis_clock, links, servers, clients, space })
+    }
+
+    /// Returns once Redis goes by a clock that is stepped so far: it looks once a second.
+    pub(crate) async fn redis_clock_shows(&self, seconds: i64) {
+        eventually("Redis' clock steps", Duration::from_secs(20), async || {
+            let (is, _): (i64, i64) = self.redis.run(&["TIME"]).await;
+            let since = time_of_day().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            let is_ahead = is - i64::try_from(since.as_secs()).expect("not so late");
+            ((is_ahead - seconds).abs() <= 2).then_some(())
+        })
+        .await;
     }
 
     pub(crate) fn semaphore(index: usize) -> String {

@@ -7,7 +7,7 @@
 //! [`round`] puts them together, and [`check`] has the last word.
 //!
 //! `GRACKLE_FAULTS_OPERATIONS` is how many operations a round has at least, `GRACKLE_FAULTS_SEED`
-//! plays those of that seed (a failure prints its own; what the machine does in between differs).
+//! plays those of that seed (each round prints its own; what the machine does in between differs).
 //! `GRACKLE_FAULTS_TABLE` names a file that each round adds its row to; `make faults` prints it.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 

@@ -12,8 +12,8 @@ use futures_util::FutureExt as _;
 use tokio::task::JoinHandle;
 
 use crate::caller::{Caller, Common};
-use crate::check::{self, Findings, Strike};
-use crate::fault::Fault;
+use crate::check::{self, Findings, SETTLES, Strike};
+use crate::fault::{Deaf, Fault};
 use crate::fleet::{Fleet, PERMITS};
 use crate::history::History;
 use crate::observer::Observer;
@@ -26,6 +26,8 @@ const TABLE: &str = "GRACKLE_FAULTS_TABLE";
 /// Those of a short round.
 const FEW: u64 = 2_000;
 const LEAST_STRIKES: usize = 3;
+/// So many strikes, then calm.
+const A_STORM: usize = 12;
 const CALLERS: usize = 32;
 /// How long all calls may take to end once nothing strikes any more: the longest wait, and the time
 /// for which lost connections are retried.
@@ -36,8 +38,10 @@ const SHOWN: usize = 10;
 
 pub(crate) async fn play(fault: Fault) {
     let seed = number(SEED).unwrap_or_else(|| fastrand::u64(..));
+    eprintln!("{}: {SEED}={seed}", fault.name());
     let Some(mut fleet) = Fleet::start(fault).await else {
-        return println!("skipped: {}: no libfaketime on this machine", fault.name());
+        println!("skipped: {}: no libfaketime on this machine", fault.name());
+        return to_table(&format!("| {} | skipped | 0 | 0 | 0 |\n", fault.name()));
     };
     let observer = Observer::of(&fleet);
     let common = Arc::new(Common {
@@ -65,16 +69,26 @@ pub(crate) async fn play(fault: Fault) {
 async fn storm(fault: Fault, fleet: &mut Fleet, common: &Common, rng: &mut Rng) -> Vec<Strike> {
     let enough = number(OPERATIONS).unwrap_or(FEW);
     let done = || common.operations.load(Ordering::Relaxed);
-    let mut strikes = Vec::new();
+    let mut strikes: Vec<Strike> = Vec::new();
     while done() < enough * 4 / 5 || strikes.len() < LEAST_STRIKES {
-        tokio::time::sleep(Duration::from_millis(rng.u64(50..600))).await;
+        let calm = strikes.len() % A_STORM == A_STORM - 1;
+        tokio::time::sleep(pause(&strikes, calm, rng)).await;
         let from = Instant::now();
         let deaf = fault.strike(fleet, rng).await;
         strikes.push(Strike { deaf, from, until: Instant::now() });
     }
+    tokio::time::sleep(pause(&strikes, true, rng)).await;
     let calm = done() + enough / 5;
     eventually("callers go on", ENDS_WITHIN * 10, async || (done() >= calm).then_some(())).await;
     strikes
+}
+
+/// Short; but where there is to be calm after all nodes were deaf, as long as it takes until they are
+/// held to what is promised of nodes that listen, and some more.
+fn pause(strikes: &[Strike], calm: bool, rng: &mut Rng) -> Duration {
+    let short = Duration::from_millis(rng.u64(50..600));
+    let all_deaf = strikes.last().is_some_and(|strike| strike.deaf == Deaf::All);
+    if calm && all_deaf { SETTLES + short } else { short }
 }
 
 /// Every call comes to its end.
@@ -130,15 +144,19 @@ impl Row<'_> {
             violations.len()
         );
         print!("{row}");
-        if let Some(path) = std::env::var_os(TABLE) {
-            let file = std::fs::File::options().create(true).append(true).open(path);
-            file.and_then(|mut file| file.write_all(row.as_bytes())).expect("a file to write to");
-        }
+        to_table(&row);
         let mut said = String::new();
         for violation in violations.iter().take(SHOWN) {
             let _ = writeln!(said, "- {violation}");
         }
         assert!(violations.is_empty(), "{SEED}={seed}: {} violations:\n{said}", violations.len());
+    }
+}
+
+fn to_table(row: &str) {
+    if let Some(path) = std::env::var_os(TABLE) {
+        let file = std::fs::File::options().create(true).append(true).open(path);
+        file.and_then(|mut file| file.write_all(row.as_bytes())).expect("a file to write to");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Confirming: does what a call was granted stand on this very server?
 
-use crate::support::world::{NS, World, granted};
+use crate::support::world::{MINUTE, NS, World, granted};
 use grackle_client::scripts::Call;
 
 async fn stand(w: &World, calls: &[&Call]) -> Vec<bool> {
@@ -35,6 +35,21 @@ async fn a_call_that_still_waits_has_no_grant_and_one_that_was_handed_permits_ha
     w.release("a").await;
     assert_eq!(n.heard().await, [granted(&[&b])]);
     assert_eq!(stand(&w, &[&b]).await, [true]);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_call_that_was_set_aside_has_no_grant_though_the_other_of_its_lease_has() {
+    let w = World::with(1, "a b").await;
+    let mut n = w.node("n").await;
+    w.take(&n.call("a"), 1).await;
+    let (gone, stays) = (n.call("b"), n.call("b"));
+    w.queue(&gone, 1).await;
+    w.queue(&stays, 1).await;
+    w.set_aside(&gone, false, MINUTE).await;
+    w.release("a").await;
+    assert_eq!(n.heard().await, [granted(&[&stays])]);
+    assert_eq!(stand(&w, &[&gone, &stays]).await, [false, true]);
     w.end().await;
 }
 

@@ -91,6 +91,7 @@ async fn accept(
         let target = target.clone();
         connections.spawn(async move {
             tokio::select! {
+                biased;
                 _ = cut.changed() => {}
                 () = join(node, target, state) => {}
             }
@@ -122,7 +123,9 @@ async fn pass(
     loop {
         let read = from.read(&mut buffer).await;
         let delay = state.wait_for(passes).await.map_or(Duration::ZERO, |state| state.delay);
-        tokio::time::sleep(delay).await;
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
         let Ok(count @ 1..) = read else { return };
         if to.write_all(&buffer[..count]).await.is_err() {
             return;

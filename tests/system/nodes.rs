@@ -56,18 +56,23 @@ impl World {
         ServerProcess::start(&self.redis, &[]).await
     }
 
-    /// Kills a server that waits; Redis has seen its connections close when this returns. A grant
-    /// before that would be one to a holder that dies.
-    async fn kill(&self, server: &mut ServerProcess) {
-        let channels = format!("{}:*", self.redis.prefix());
-        let listening =
-            async || -> Vec<String> { self.redis.run(&["PUBSUB", "CHANNELS", &channels]).await };
-        let before = listening().await;
+    /// Kills a server through which that lease waits; Redis has seen its connections close when this
+    /// returns. A grant before that would be one to a holder that dies.
+    async fn kill(&self, server: &mut ServerProcess, waiting: &str) {
+        let namespace = format!("{}:{{{}}}", self.redis.prefix(), Space::NAMESPACE);
+        let lease = format!("{namespace}:lease:{waiting}");
+        let wait: String = self.redis.run(&["HGET", &lease, "wait:s"]).await;
+        let wait: Value = serde_json::from_str(&wait).unwrap();
+        let (node, _) = wait["calls"][0]["ticket"].as_str().unwrap().split_once(':').unwrap();
+        let channel = format!("{namespace}:node:{node}");
+        let is_heard = async || -> bool {
+            let (_, count): (String, i64) = self.redis.run(&["PUBSUB", "NUMSUB", &channel]).await;
+            count > 0
+        };
+        eventually("it listens", AT_ONCE, async || is_heard().await.then_some(())).await;
         server.process().kill();
-        eventually("Redis sees the death", AT_ONCE, async || {
-            (listening().await.len() < before.len()).then_some(())
-        })
-        .await;
+        eventually("Redis sees the death", AT_ONCE, async || (!is_heard().await).then_some(()))
+            .await;
     }
 
     async fn ends(self) {
@@ -84,7 +89,7 @@ async fn a_killed_server_is_passed_over_at_once_and_its_waiter_gets_its_place_ba
     let lost = wait_at(space, &dying, &head).await;
     let second = wait_at(space, &alive, &next).await;
     let third = wait_at(space, &alive, &last).await;
-    world.kill(&mut dying).await;
+    world.kill(&mut dying, &head).await;
     assert_eq!(lost.await.unwrap(), None);
 
     space.release(&world.holder).await;
@@ -105,7 +110,7 @@ async fn a_killed_head_that_does_not_fit_holds_nobody_up() {
     let space = &world.space;
     let (heavy, light) = (space.lease().await, space.lease().await);
     let lost = weigh_at(space, &dying, &heavy, 3).await;
-    world.kill(&mut dying).await;
+    world.kill(&mut dying, &heavy).await;
     assert_eq!(lost.await.unwrap(), None);
     let answer = Http::to(alive.url()).acquire(&light, 1).await;
     assert!(is_acquired(&answer), "{answer:?}");

@@ -13,7 +13,7 @@ use crate::history::{Acquire, History};
 use crate::observer::Sightings;
 
 /// How long a node that was deaf may be passed over afterwards.
-const SETTLES: Duration = Duration::from_secs(8);
+pub(crate) const SETTLES: Duration = Duration::from_secs(8);
 
 /// A fault struck then.
 pub(crate) struct Strike {
@@ -53,14 +53,11 @@ pub(crate) fn all(
     findings.add(exclusion::by_time(&history.holds));
     findings.add(exclusion::by_token(history));
     findings.add(fencing::tokens_rise(&history.acquires));
-    findings.add(order::first_come_first_served(&history.acquires, strikes, sightings));
+    let order = order::first_come_first_served(&history.acquires, strikes, sightings);
+    findings.check(order.checks > 0, || "no waiter's order could be looked at".to_owned());
+    findings.add(order);
     findings.add(ends::in_time(&history.acquires, strikes, habits));
     findings
-}
-
-/// Whether something struck anywhere during the acquire, or shortly before.
-fn shaken(acquire: &Acquire, strikes: &[Strike]) -> bool {
-    strikes.iter().any(|strike| overlaps(acquire, strike))
 }
 
 /// Whether the acquire's node may have been deaf meanwhile.
