@@ -76,7 +76,7 @@ impl Namespace {
         for lease in ended {
             touched.append(&mut self.end_lease(lease, around));
         }
-        for (_, _, what) in self.due(now) {
+        for (_, what) in self.due(now) {
             let semaphore = self.semaphores.get_mut(what.semaphore).expect("it has the wait");
             match what.ticket.and_then(|ticket| semaphore.waits.get_mut(what.lease)?.call(ticket)) {
                 Some(call) => call.aside = true,
@@ -90,30 +90,27 @@ impl Namespace {
 
     /// What is due of waits, in the order in which it is done: calls through silent nodes are set
     /// aside one by one, waits that nobody ended are forgotten.
-    fn due(&self, now: Micros) -> Vec<((Micros, String), (Micros, String), Due)> {
+    fn due(&self, now: Micros) -> Vec<([(Micros, String); 2], Due)> {
         let mut due = Vec::new();
         for semaphore in self.semaphores.values() {
             let name = semaphore.name;
             for (lease, wait) in &semaphore.waits {
                 if wait.forgotten_at() <= now {
-                    let what = Due { semaphore: name, lease: *lease, ticket: None };
-                    due.push((
-                        (wait.forgotten_at(), format!("wait {lease} {name}")),
-                        (0, String::new()),
-                        what,
-                    ));
+                    let what = Due { semaphore: name, lease, ticket: None };
+                    let entry = (wait.forgotten_at(), format!("wait {lease} {name}"));
+                    due.push(([entry, (0, String::new())], what));
                 }
                 for call in wait.calls.iter().filter(|call| !call.aside) {
                     let (node, ticket) = (call.ticket.node, call.ticket);
                     if let Some(until) = self.marks.get(node).filter(|until| **until <= now) {
                         let entry = format!("{node}:{} {lease} {name}", ticket.number);
-                        let what = Due { semaphore: name, lease: *lease, ticket: Some(ticket) };
-                        due.push(((*until, format!("node {node}")), (call.since, entry), what));
+                        let what = Due { semaphore: name, lease, ticket: Some(ticket) };
+                        due.push(([(*until, format!("node {node}")), (call.since, entry)], what));
                     }
                 }
             }
         }
-        due.sort_by(|one, other| (&one.0, &one.1).cmp(&(&other.0, &other.1)));
+        due.sort_by(|one, other| one.0.cmp(&other.0));
         due
     }
 
