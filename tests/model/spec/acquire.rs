@@ -171,12 +171,15 @@ fn joined(
     if let Some(call) = wait.call(ticket).filter(|_| known) {
         let begins = call.aside && listening;
         call.aside &= !listening;
+        if begins {
+            call.since = now;
+        }
         return Ok((wait, begins));
     }
     wait.forget_over(now);
     if wait.calls.len() >= MAX_CALLS {
         return Err(refused::MAX_CALLS);
     }
-    wait.calls.push(Call { ticket, deadline_at: now + timeout, aside: !listening });
+    wait.calls.push(Call { ticket, deadline_at: now + timeout, since: now, aside: !listening });
     Ok((wait, listening))
 }

@@ -306,7 +306,7 @@ impl Model {
                 (call.aside, call.deadline_at) = (true, call.deadline_at.min(until));
                 semaphore.keep_flows();
             } else if undo {
-                let kept = Call { ticket: *ticket, deadline_at: until, aside: true };
+                let kept = Call { ticket: *ticket, deadline_at: until, since: 0, aside: true };
                 semaphore.undo(lease, *ticket, Some(kept));
             } else if semaphore.claim(lease, *ticket) {
                 *fate = Fate::Granted(semaphore.acquired(lease));

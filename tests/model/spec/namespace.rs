@@ -17,6 +17,13 @@ pub(crate) struct Namespace {
     pub(crate) marks: BTreeMap<Name, Micros>,
 }
 
+/// A call to be set aside, or a wait to be forgotten.
+struct Due {
+    semaphore: Name,
+    lease: Name,
+    ticket: Option<Ticket>,
+}
+
 impl Namespace {
     pub(crate) fn new(request: Name, label: Label, now: Micros) -> Self {
         Self {
@@ -63,26 +70,48 @@ impl Namespace {
     /// nobody ended are forgotten. What that frees is handed on.
     pub(crate) fn sweep(&mut self, around: &mut Around) {
         let now = around.now;
-        let forgotten = |wait: &Wait| wait.forgotten_at() <= now;
         let ended = self.leases.iter().filter(|(_, lease)| !lease.is_alive(now));
         let ended: Vec<_> = ended.map(|(lease, _)| *lease).collect();
         let mut touched = BTreeSet::new();
         for lease in ended {
             touched.append(&mut self.end_lease(lease, around));
         }
-        for (name, semaphore) in &mut self.semaphores {
-            let before = semaphore.waits.len();
-            semaphore.waits.retain(|_, wait| !forgotten(wait));
-            let silent =
-                |ticket: Ticket| self.marks.get(ticket.node).is_none_or(|until| *until <= now);
-            let passed = semaphore.waits.values_mut().map(|wait| wait.pass_over(silent));
-            let passed = passed.filter(|passed| *passed).count();
-            semaphore.keep_flows();
-            if passed > 0 || semaphore.waits.len() < before {
-                touched.insert(*name);
+        for (_, what) in self.due(now) {
+            let semaphore = self.semaphores.get_mut(what.semaphore).expect("it has the wait");
+            match what.ticket.and_then(|ticket| semaphore.waits.get_mut(what.lease)?.call(ticket)) {
+                Some(call) => call.aside = true,
+                None => drop(semaphore.waits.remove(what.lease)),
             }
+            semaphore.keep_flows();
+            touched.insert(what.semaphore);
         }
         touched.into_iter().for_each(|name| self.admit(name, around));
+    }
+
+    /// What is due of waits, in the order in which it is done: calls through silent nodes are set
+    /// aside one by one, waits that nobody ended are forgotten.
+    fn due(&self, now: Micros) -> Vec<([(Micros, String); 2], Due)> {
+        let mut due = Vec::new();
+        for semaphore in self.semaphores.values() {
+            let name = semaphore.name;
+            for (lease, wait) in &semaphore.waits {
+                if wait.forgotten_at() <= now {
+                    let what = Due { semaphore: name, lease, ticket: None };
+                    let entry = (wait.forgotten_at(), format!("wait {lease} {name}"));
+                    due.push(([entry, (0, String::new())], what));
+                }
+                for call in wait.calls.iter().filter(|call| !call.aside) {
+                    let (node, ticket) = (call.ticket.node, call.ticket);
+                    if let Some(until) = self.marks.get(node).filter(|until| **until <= now) {
+                        let entry = format!("{node}:{} {lease} {name}", ticket.number);
+                        let what = Due { semaphore: name, lease, ticket: Some(ticket) };
+                        due.push(([(*until, format!("node {node}")), (call.since, entry)], what));
+                    }
+                }
+            }
+        }
+        due.sort_by(|one, other| one.0.cmp(&other.0));
+        due
     }
 
     /// Ends a lease with all its holds and waits; returns where there were any.
@@ -105,7 +134,10 @@ impl Namespace {
         let wait = self.semaphores.get_mut(semaphore);
         let wait = wait.and_then(|semaphore| semaphore.waits.get_mut(lease));
         let call = wait.and_then(|wait| wait.call(ticket));
-        let back = call.is_some_and(|call| std::mem::take(&mut call.aside));
+        let back = call.is_some_and(|call| {
+            call.since = if call.aside { around.now } else { call.since };
+            std::mem::take(&mut call.aside)
+        });
         if back {
             self.semaphores.entry(semaphore).and_modify(Semaphore::keep_flows);
             around.asking.insert(ticket);

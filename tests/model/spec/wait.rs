@@ -22,6 +22,8 @@ pub(crate) struct Wait {
 pub(crate) struct Call {
     pub(crate) ticket: Ticket,
     pub(crate) deadline_at: Micros,
+    /// Since when it listens, where it does.
+    pub(crate) since: Micros,
     /// It keeps the place, but is not there to be granted.
     pub(crate) aside: bool,
 }
