@@ -156,7 +156,8 @@ impl Error {
     }
 
     fn from_connection(error: RedisError) -> Self {
-        if matches!(error.kind(), RedisErrorKind::Server(ServerErrorKind::ResponseError)) {
+        let response = RedisErrorKind::Server(ServerErrorKind::ResponseError);
+        if error.kind() == response && !runs_no_scripts(&error) {
             return Self::Internal {
                 reason: format!("Redis answers {error}"),
                 source: Some(Box::new(error)),
@@ -198,6 +199,8 @@ fn words(error: &RedisError) -> String {
         format!("user or password is wrong or missing ({error})")
     } else if error.kind() == RedisErrorKind::Parse {
         "what answers there is not a Redis".to_owned()
+    } else if runs_no_scripts(error) {
+        "it runs no scripts; a Sentinel's URL is redis+sentinel://host:port,…/<master>".to_owned()
     } else if error.is_timeout() {
         "no answer in time".to_owned()
     } else if error.is_connection_refusal() {
@@ -209,6 +212,11 @@ fn words(error: &RedisError) -> String {
     } else {
         error.to_string()
     }
+}
+
+fn runs_no_scripts(error: &RedisError) -> bool {
+    let (_, detail) = code_and_detail(error);
+    detail.starts_with("unknown command") && detail.contains("EVALSHA")
 }
 
 fn wrong_password(error: &RedisError) -> bool {

@@ -19,6 +19,7 @@ use crate::error::Error;
 
 const SENTINEL: &str = "sentinel";
 const CLUSTER: &str = "cluster";
+const UNIX: &str = "unix";
 
 /// A server, as far as it matters which: its address in a cluster, else nothing.
 pub(crate) type Address = String;
@@ -189,6 +190,11 @@ impl Kind {
             return Err(bad_url("it has no scheme"));
         };
         let (base, kind) = scheme.split_once('+').unwrap_or((scheme, ""));
+        // A socket's path leaves no other room for user and database. Elsewhere they would be
+        // passed over without a word.
+        if kind != UNIX && base != UNIX && rest.contains(['?', '#']) {
+            return Err(bad_url("it has options (? and # are written %3F and %23)"));
+        }
         match kind {
             SENTINEL => Self::sentinel(base, rest, certificates),
             CLUSTER => {

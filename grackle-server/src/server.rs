@@ -167,7 +167,7 @@ fn unusable(url: &str, error: Error) -> StartError {
 /// What may be the matter where one side speaks TLS and the other does not.
 fn about_tls(url: &str, told: &str) -> &'static str {
     match url.split_once("://").map(|(scheme, _)| scheme.starts_with("rediss")) {
-        Some(true) if told.contains("certificate") => {
+        Some(true) if told.contains("UnknownIssuer") => {
             ", so name its authority's certificate by --tls-ca-file"
         }
         Some(true) => " over TLS (if its port is a plain one, the URL begins with redis://)",

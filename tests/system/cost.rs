@@ -159,7 +159,8 @@ async fn a_refusal_costs_more_only_where_it_is_asked_to_say_why() {
     // The semaphore, twice hold and wait, the head's wait, the queue's counts; what is due twice and
     // the head twice; the lease and the head's lease; the time of the attempt.
     assert_eq!(cost(false).await, [5, 0, 4, 2, 0, 0, 0, 1]);
-    // The drain; a holder; the holders; the place is sought, and who stands behind it.
-    assert_eq!(cost(true).await, [6, 1, 6, 3, 1, 1, 1, 1]);
+    // The drain; a holder; the holders; whether it stands there; its place is sought, and who stands
+    // behind it.
+    assert_eq!(cost(true).await, [6, 1, 6, 4, 1, 1, 1, 1]);
     drop(waiters);
 }

@@ -147,6 +147,33 @@ async fn a_redis_that_stays_away_is_said_to_be_so() {
     assert!(error.to_string().contains("no answer from Redis"), "{error}");
 }
 
+#[tokio::test]
+async fn a_full_memory_refuses_what_is_new_and_nothing_that_gives_back_or_stays_alive() {
+    let redis = TestRedis::own().await;
+    let space = Space::create(redis.client().await, 1).await;
+    let (holder, newcomer, idle) = (space.lease().await, space.lease().await, space.lease().await);
+    space.take(&holder, 1).await;
+    let waiting = space.lease().await;
+    let waiter = space.wait(&waiting, 1).await;
+    let _: () = redis.run(&["CONFIG", "SET", "maxmemory", "1"]).await;
+    let refused = space.acquire(&newcomer, 1, LONG).await.unwrap_err();
+    assert_eq!(refused.kind(), grackle_client::ErrorKind::ResourceExhausted);
+    assert!(refused.to_string().contains("maxmemory"), "{refused}");
+    let refresh = grackle_client::types::RefreshSemaphoreLeaseRequest {
+        namespace_name: space.namespace.clone(),
+        lease_id: holder.clone(),
+        ttl_seconds: LONG,
+    };
+    space.client.refresh_semaphore_lease(refresh).await.unwrap();
+    space.revoke(&idle).await;
+    space.release(&holder).await;
+    granted(waiter).await;
+    space.revoke(&waiting).await;
+    assert_eq!(space.state().await.active_holds, 0);
+    let _: () = redis.run(&["CONFIG", "SET", "maxmemory", "0"]).await;
+    redis.assert_nothing_left(&space.client).await;
+}
+
 /// The reply is lost after the script ran: the same call again finds its own grant.
 #[tokio::test]
 async fn a_reply_lost_after_the_grant_leaves_one_hold() {

@@ -116,6 +116,23 @@ async fn a_database_that_is_not() {
     refused(&format!("{}/one", redis.url()), &["database"]).await;
 }
 
+/// Passed over, it would be another database without a word.
+#[tokio::test]
+async fn options_that_are_not() {
+    let redis = TestRedis::shared().await;
+    refused(&format!("{}/?db=7", redis.url()), &["options", "%3F"]).await;
+    refused(&format!("{}/0#7", redis.url()), &["options", "%23"]).await;
+}
+
+#[tokio::test]
+async fn a_sentinel_taken_for_its_master() {
+    let sentinels = Sentinels::start().await;
+    let master = sentinels.redis().await.url().to_owned();
+    let (_, hosts) = master.split_once("://").unwrap();
+    let sentinel = hosts.split([',', '/']).next().unwrap();
+    refused(&format!("redis://{sentinel}"), &["it runs no scripts", "redis+sentinel://"]).await;
+}
+
 #[tokio::test]
 async fn tls_to_a_plain_port() {
     let redis = TestRedis::shared().await;

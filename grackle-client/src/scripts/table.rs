@@ -78,17 +78,17 @@ scripts! {
     acquire: ["first" "semaphore" "hold"] engine ["more_keys" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"]
         explanation ["drain" "holder" "rank" "waiting"];
     resume: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    give_up: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "holder" "rank" "waiting"];
+    give_up: ["more_keys" "spare" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "holder" "rank" "waiting"];
     confirm: ["hold" "claim"];
-    cancel: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off"];
-    set_aside: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    cancel: ["more_keys" "spare" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off"];
+    set_aside: ["more_keys" "spare" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
     release: ["first" "semaphore" "hold"] engine ["more_keys" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
     create_lease: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
     get_lease: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
-    refresh_lease: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
-    revoke_lease: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    refresh_lease: ["more_keys" "spare" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
+    revoke_lease: ["more_keys" "spare" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
     list_leases: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease" "rank" "page"];
-    sweep: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    sweep: ["more_keys" "spare" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
     watch: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
 }
 
