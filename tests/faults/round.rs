@@ -83,12 +83,13 @@ async fn storm(fault: Fault, fleet: &mut Fleet, common: &Common, rng: &mut Rng) 
     strikes
 }
 
-/// Short; but where there is to be calm after all nodes were deaf, as long as it takes until they are
-/// held to what is promised of nodes that listen, and some more.
+/// Short; but where there is to be calm, as long as it takes until all nodes are held to what is
+/// promised of those that listen, and some more.
 fn pause(strikes: &[Strike], calm: bool, rng: &mut Rng) -> Duration {
     let short = Duration::from_millis(rng.u64(50..600));
-    let all_deaf = strikes.last().is_some_and(|strike| strike.deaf == Deaf::All);
-    if calm && all_deaf { SETTLES + short } else { short }
+    let all_deaf = strikes.iter().filter(|strike| calm && strike.deaf == Deaf::All);
+    let settled = all_deaf.map(|strike| strike.until + SETTLES).max();
+    short + settled.map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()))
 }
 
 /// Every call comes to its end.
