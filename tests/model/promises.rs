@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use grackle_client::types::QueueDiscipline;
+
 use crate::op::Op;
 use crate::spec::{Micros, Model, Name, Namespace, Semaphore, Wait};
 
@@ -16,7 +18,7 @@ pub(crate) fn broken(before: &Model, op: &Op, after: &Model) -> Option<String> {
             .or_else(|| leases(namespace, semaphore))
             .or_else(|| hand_off(namespace, semaphore, after))
             .or_else(|| tokens(old?, semaphore))
-            .or_else(|| arrival(old?, semaphore))
+            .or_else(|| arrival(old?, op, semaphore))
             .or_else(|| {
                 let ended = ended(before, ns, after.around.now);
                 finality(old?, op, semaphore, &ended)
@@ -63,9 +65,17 @@ fn tokens(old: &Semaphore, new: &Semaphore) -> Option<String> {
 }
 
 /// Grants follow the order in which waiters stand, of those who listen.
-fn arrival(old: &Semaphore, new: &Semaphore) -> Option<String> {
+fn arrival(old: &Semaphore, op: &Op, new: &Semaphore) -> Option<String> {
     let queue = old.queue();
+    // Who asks for less stands further in front in a weighted queue, from this very step on.
+    let moves = |lease: &Name| {
+        let asks = matches!(op, Op::Acquire { wanted, .. } if wanted.lease == *lease);
+        asks && old.discipline == QueueDiscipline::Weighted
+    };
     let granted = |lease: &Name| {
+        if moves(lease) {
+            return false;
+        }
         let more = new.held_by(lease) > old.held_by(lease);
         more && !new.waits.contains_key(lease) && new.holds[lease].top().stood.is_some()
     };
