@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use grackle_client::types::QueueDiscipline;
-
 use crate::op::Op;
-use crate::spec::{Micros, Model, Name, Namespace, Semaphore, Wait};
+use crate::spec::{Micros, Model, Name, Namespace, Semaphore, Tag, Wait};
 
 /// The promise that this step has broken, in words.
 pub(crate) fn broken(before: &Model, op: &Op, after: &Model) -> Option<String> {
@@ -67,27 +65,35 @@ fn tokens(old: &Semaphore, new: &Semaphore) -> Option<String> {
 /// Grants follow the order in which waiters stand, of those who listen.
 fn arrival(old: &Semaphore, op: &Op, new: &Semaphore) -> Option<String> {
     let queue = old.queue();
-    // Who asks for less stands further in front in a weighted queue, from this very step on.
-    let moves = |lease: &Name| {
-        let asks = matches!(op, Op::Acquire { wanted, .. } if wanted.lease == *lease);
-        asks && old.discipline == QueueDiscipline::Weighted
-    };
-    let granted = |lease: &Name| {
-        if moves(lease) {
-            return false;
-        }
+    let granted = |lease: &&Name| {
         let more = new.held_by(lease) > old.held_by(lease);
-        more && !new.waits.contains_key(lease) && new.holds[lease].top().stood.is_some()
+        more && !new.waits.contains_key(*lease) && new.holds[*lease].top().stood.is_some()
     };
-    let last = queue.iter().rposition(granted)?;
     let place =
         |semaphore: &Semaphore, lease: Name| semaphore.place(lease, &semaphore.waits[lease]);
-    let passed = |lease: &&Name| {
-        let listens = new.waits.get(*lease).is_some_and(Wait::listens);
-        listens && place(old, lease) == place(new, lease)
+    let overtakes = |lease: Name| {
+        let from = (granted_from(old, op, new, lease), lease);
+        let passed = |other: &&Name| {
+            let listens = new.waits.get(*other).is_some_and(Wait::listens);
+            let stays = listens && place(old, other) == place(new, other);
+            stays && (place(old, other), **other) < from
+        };
+        let passed = queue.iter().find(passed)?;
+        Some(format!("{passed} is overtaken by {lease}"))
     };
-    let passed = queue[..last].iter().find(passed)?;
-    Some(format!("{passed} is overtaken by {}", queue[last]))
+    queue.iter().filter(granted).find_map(|lease| overtakes(lease))
+}
+
+/// The place from which a waiter was granted: where it stood, or, where this very step has it ask for
+/// another weight or share in a weighted queue, where it stands by that.
+fn granted_from(old: &Semaphore, op: &Op, new: &Semaphore, lease: Name) -> (bool, Tag) {
+    let mut wait = old.waits[lease].clone();
+    let asks = matches!(op, Op::Acquire { wanted, .. } if wanted.lease == lease);
+    let grant = new.holds[lease].top();
+    if let Some(stood) = grant.stood.filter(|stood| asks && stood.start.is_some()) {
+        (wait.weight, wait.share, wait.start) = (grant.weight, stood.share, stood.start);
+    }
+    old.place(lease, &wait)
 }
 
 /// The leases that are over by now.
