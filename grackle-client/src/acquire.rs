@@ -55,7 +55,7 @@ impl<'a> Pending<'a> {
     async fn wait(&mut self, request: &AcquireSemaphoreRequest) -> Result<AcquireReply, Error> {
         if self.timeout.is_zero() {
             let asked = self.ask(request, Duration::ZERO, None).await;
-            return self.settle(asked);
+            return self.settle(self.seen(asked));
         }
         let mut left = self.timeout;
         loop {
@@ -64,7 +64,7 @@ impl<'a> Pending<'a> {
             let answered = entered.inspect_err(|_| self.ended = true)?;
             let heard_by = self.node.waits.heard_by(self.namespace);
             let asked = self.ask(request, left, heard_by).await;
-            let reply = self.settle(asked)?;
+            let reply = self.settle(self.seen(asked))?;
             if reply.outcome != Outcome::Waiting {
                 return Ok(reply);
             }
@@ -81,21 +81,21 @@ impl<'a> Pending<'a> {
                 None => {
                     let (scripts, explain) = (&self.node.scripts, explained(request));
                     let decided = scripts.give_up(self.namespace, &self.call, explain).await;
-                    return self.settle(decided);
+                    return self.settle(self.seen(decided));
                 }
             }
         }
     }
 
-    /// What the answer tells of the semaphore, beside its outcome.
     fn note(&self, request: &AcquireSemaphoreRequest, reply: &AcquireReply) {
-        let (convoys, name) = (&self.node.convoys, &request.semaphore_name);
         if self.waited && reply.outcome == Outcome::Acquired {
-            convoys.granted(self.namespace, name, self.began.elapsed(), request.weight);
+            let (name, waited) = (&request.semaphore_name, self.began.elapsed());
+            self.node.convoys.granted(self.namespace, name, waited, request.weight);
         }
-        if let Some(semaphore) = &reply.semaphore {
-            convoys.state(self.namespace, semaphore);
-        }
+    }
+
+    fn seen(&self, reply: Result<AcquireReply, Error>) -> Result<AcquireReply, Error> {
+        reply.inspect(|reply| self.node.saw(self.namespace, reply))
     }
 
     /// How many replicas have what was granted, where that is asked for. Until it is answered the

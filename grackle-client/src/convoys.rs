@@ -35,8 +35,11 @@ impl Convoys {
     /// A state came by.
     pub(crate) fn state(&self, namespace: &str, state: &Semaphore) {
         let now = self.began.elapsed();
-        let Semaphore { waiting_count, active_holds, permits, .. } = *state;
+        let Semaphore { waiting_count, active_holds, permits, last_activity_at, .. } = *state;
         self.note(now, namespace, &state.name, |series| {
+            if series.overtook(last_activity_at) {
+                return;
+            }
             series.state(now, waiting_count, active_holds, permits);
         });
     }

@@ -200,7 +200,7 @@ impl Node {
             match self.scripts.resume(namespace, calls).await {
                 Ok((sweep_in, resumed)) => {
                     self.waits.sweep_within(namespace, sweep_in);
-                    self.spread(calls, resumed);
+                    self.spread(namespace, calls, resumed);
                 }
                 Err(Error::NamespaceNotFound) => {
                     for call in calls {
@@ -213,18 +213,27 @@ impl Node {
         Ok(())
     }
 
-    fn spread(&self, calls: &[Call], resumed: Vec<Resumed>) {
+    fn spread(&self, namespace: &str, calls: &[Call], resumed: Vec<Resumed>) {
         for (call, resumed) in calls.iter().zip(resumed) {
             match resumed {
                 Resumed::Waits => {}
                 Resumed::Lost => self.waits.answer(&call.ticket, Answer::AskAgain),
-                Resumed::Answered(reply) => self.hear(&call.ticket, &reply),
+                Resumed::Answered(reply) => self.hear(namespace, &call.ticket, &reply),
             }
         }
     }
 
+    /// What an answer tells of its semaphore. Where answers come one after the other, that order is
+    /// kept: the tasks that they wake have none.
+    pub(crate) fn saw(&self, namespace: &str, reply: &AcquireReply) {
+        if let Some(semaphore) = &reply.semaphore {
+            self.convoys.state(namespace, semaphore);
+        }
+    }
+
     /// Hands a call what Redis decided.
-    pub(crate) fn hear(&self, ticket: &str, reply: &AcquireReply) {
+    pub(crate) fn hear(&self, namespace: &str, ticket: &str, reply: &AcquireReply) {
+        self.saw(namespace, reply);
         let answer = match (reply.outcome, &reply.error) {
             (Outcome::Error, Some(text)) => Answer::Failed(Error::from_text(text)),
             _ => Answer::Reply(Box::new(reply.clone())),
@@ -249,7 +258,7 @@ impl Node {
                 });
                 for ((call, _), resumed) in calls.iter().zip(resumed) {
                     match resumed {
-                        Resumed::Answered(reply) => self.hear(&call.ticket, &reply),
+                        Resumed::Answered(reply) => self.hear(&namespace, &call.ticket, &reply),
                         _ => self.waits.answer(&call.ticket, Answer::Failed(waits::closing())),
                     }
                 }

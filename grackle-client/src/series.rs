@@ -4,7 +4,10 @@
 
 use std::time::Duration;
 
+use crate::scripts::OVERTAKEN;
 use crate::types::{Convoy, LoadSample};
+
+const NANOS_A_MICRO: i64 = 1_000;
 
 /// How much of the time a bucket is.
 const BUCKET: Duration = Duration::from_secs(5);
@@ -37,6 +40,8 @@ pub(crate) struct Series {
     /// In which bucket it was judged last.
     judged: Option<u64>,
     convoy_since: Option<Duration>,
+    /// Of the last state, in nanoseconds by Redis' clock.
+    last_activity_at: i64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -60,6 +65,7 @@ impl Series {
             waited_at: Duration::ZERO,
             judged: None,
             convoy_since: None,
+            last_activity_at: 0,
         }
     }
 
@@ -70,6 +76,16 @@ impl Series {
     /// Whether there is anything to show.
     pub(crate) fn is_of(&self, now: Duration) -> bool {
         now.saturating_sub(self.seen_at) < BUCKET * BUCKETS as u32
+    }
+
+    /// Was a later state than that seen already? Replies and messages come by two ways.
+    pub(crate) fn overtook(&mut self, last_activity_at: i64) -> bool {
+        let older = self.last_activity_at - last_activity_at;
+        if (1..OVERTAKEN * NANOS_A_MICRO).contains(&older) {
+            return true;
+        }
+        self.last_activity_at = last_activity_at;
+        false
     }
 
     /// A state of the semaphore.

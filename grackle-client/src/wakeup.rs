@@ -319,15 +319,13 @@ async fn hear(mut stream: PubSubStream, node: Weak<Node>, keys: Keys) -> Result<
             node.watches.heard(namespace, name, message.get_payload_bytes());
             continue;
         }
+        // Nothing else is subscribed to.
+        let Some(namespace) = keys.namespace_of(message.get_channel_name()) else { continue };
         match serde_json::from_slice(message.get_payload_bytes()) {
             Ok(Message::Answer { calls, answer }) => {
-                calls.iter().for_each(|ticket| node.hear(ticket, &answer));
+                calls.iter().for_each(|ticket| node.hear(namespace, ticket, &answer));
             }
-            Ok(Message::Sweep { sweep_in }) => {
-                if let Some(namespace) = keys.namespace_of(message.get_channel_name()) {
-                    node.waits.sweep_within(namespace, sweep_in);
-                }
-            }
+            Ok(Message::Sweep { sweep_in }) => node.waits.sweep_within(namespace, sweep_in),
             Err(error) => tracing::warn!(%error, "a message that no Grackle sends"),
         }
     }

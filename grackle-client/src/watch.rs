@@ -10,7 +10,7 @@ use tokio::sync::watch::{Receiver, Sender};
 
 use crate::error::Error;
 use crate::node::Node;
-use crate::scripts::{Sight, parse};
+use crate::scripts::{OVERTAKEN, Sight, parse};
 use crate::topic::FullName;
 use crate::watches::{Begun, Shown, Wire};
 
@@ -21,9 +21,6 @@ const AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// What is shown stands that long at least: a crowd that looks on is not woken by each of many
 /// changes, and those who wait for permits on this node are not behind it.
 const PACE: Duration = Duration::from_millis(20);
-/// Messages and replies may overtake each other by that much, in µs. What is older by more is of a
-/// Redis whose clock was set back.
-const OVERTAKEN: i64 = 1_000_000;
 
 pub(crate) async fn run(node: Weak<Node>, watched: FullName, begun: Begun) {
     let number = begun.number;

@@ -140,19 +140,53 @@ async fn raised_permits_admit_a_crowd_larger_than_one_script_handles() {
         waiters.push(tokio::spawn(async move { space.acquire(&lease, 1, LONG).await }));
     }
     space.until_waiting(1_300).await;
-    let request = UpdateSemaphoreRequest {
-        namespace_name: Space::NAMESPACE.to_owned(),
-        semaphore_name: Space::SEMAPHORE.to_owned(),
-        permits: 2_000,
-        expected_version: 1,
-        ..Default::default()
-    };
-    space.client.update_semaphore(request).await.unwrap();
+    set_permits(&space, 2_000).await;
     for waiter in waiters {
         granted(waiter).await;
     }
     assert_eq!(space.state().await.active_holds, 1_301);
     redis.assert_nothing_left(&space.client).await;
+}
+
+/// Each is told by a message that says how many still waited then; the callers that these wake come
+/// by in any order.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_a_crowd_that_is_admitted_at_once_the_last_state_is_the_one_that_is_shown() {
+    let redis = TestRedis::shared().await;
+    let space = Space::create(redis.client().await, 1).await;
+    let load = grackle_client::types::GetSemaphoreRequest {
+        namespace_name: space.namespace.clone(),
+        semaphore_name: Space::SEMAPHORE.to_owned(),
+    };
+    for round in 0..20 {
+        let (holder, mut crowd) = (space.lease().await, Vec::new());
+        space.take(&holder, 1).await;
+        for _ in 0..4 {
+            let lease = space.lease().await;
+            crowd.push((lease.clone(), space.wait(&lease, 1).await));
+        }
+        set_permits(&space, 20).await;
+        for (lease, waiter) in crowd {
+            granted(waiter).await;
+            space.revoke(&lease).await;
+        }
+        let shown = space.client.semaphore_load(&load).expect("it was seen");
+        assert_eq!(shown.waiting_count, 0, "round {round}");
+        space.revoke(&holder).await;
+        set_permits(&space, 1).await;
+    }
+    redis.assert_nothing_left(&space.client).await;
+}
+
+async fn set_permits(space: &Space, permits: i64) {
+    let request = UpdateSemaphoreRequest {
+        namespace_name: space.namespace.clone(),
+        semaphore_name: Space::SEMAPHORE.to_owned(),
+        permits,
+        expected_version: space.state().await.version,
+        ..Default::default()
+    };
+    space.client.update_semaphore(request).await.unwrap();
 }
 
 #[tokio::test]

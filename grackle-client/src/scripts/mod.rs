@@ -12,6 +12,7 @@ use deadpool_redis::redis::aio::MultiplexedConnection;
 use deadpool_redis::redis::{self, RedisError, ScriptInvocation, ToRedisArgs, Value};
 use tokio::sync::mpsc;
 
+pub(crate) use self::reply::OVERTAKEN;
 use self::reply::RecordReply;
 pub(crate) use self::reply::{AGAIN, parse};
 pub use self::reply::{AcquireReply, Edge, Message, Outcome, PageReply, Sight, SweepReply};

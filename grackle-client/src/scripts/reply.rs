@@ -52,6 +52,10 @@ pub struct SweepReply {
     pub heard: usize,
 }
 
+/// Messages and replies may overtake each other by that much, in µs. What is older by more is of a
+/// Redis whose clock was set back.
+pub(crate) const OVERTAKEN: i64 = 1_000_000;
+
 /// What a semaphore that is watched shows: a script's reply, or a message.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Sight {
