@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use deadpool_redis::redis::aio::MultiplexedConnection;
 use deadpool_redis::redis::{self, RedisError};
 
-use crate::warning::Matter;
+use crate::warning::RedisWarningKind;
 
 /// What a server says of itself.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl Checkup {
     }
 
     /// All that is the matter. `replicas` may be such where others lead to their masters.
-    pub(crate) fn matters(&self, replicas_may_be: bool) -> Vec<Matter> {
+    pub(crate) fn findings(&self, replicas_may_be: bool) -> Vec<RedisWarningKind> {
         let replica = self.replica();
         if replica.is_some() && replicas_may_be {
             return Vec::new();
@@ -48,29 +48,29 @@ impl Checkup {
             .collect()
     }
 
-    fn replica(&self) -> Option<Matter> {
+    fn replica(&self) -> Option<RedisWarningKind> {
         if self.info("role") != "slave" {
             return None;
         }
         let of = format!("{}:{}", self.info("master_host"), self.info("master_port"));
-        Some(Matter::Replica { of, read_only: self.info("slave_read_only") != "0" })
+        Some(RedisWarningKind::Replica { of, read_only: self.info("slave_read_only") != "0" })
     }
 
-    fn evicts(&self) -> Option<Matter> {
+    fn evicts(&self) -> Option<RedisWarningKind> {
         let maxmemory = self.info("maxmemory").parse().unwrap_or(0);
         let policy = self.info("maxmemory_policy");
         let evicts = maxmemory > 0 && policy.starts_with("allkeys");
-        evicts.then(|| Matter::Evicts { maxmemory, policy: policy.to_owned() })
+        evicts.then(|| RedisWarningKind::Evicts { maxmemory, policy: policy.to_owned() })
     }
 
-    fn not_append_only(&self) -> Option<Matter> {
+    fn not_append_only(&self) -> Option<RedisWarningKind> {
         let off = self.info("aof_enabled") == "0";
-        off.then(|| Matter::NotAppendOnly { save_points: self.save_points.clone() })
+        off.then(|| RedisWarningKind::NotAppendOnly { save_points: self.save_points.clone() })
     }
 
-    fn never_synced(&self) -> Option<Matter> {
+    fn never_synced(&self) -> Option<RedisWarningKind> {
         let never = self.info("aof_enabled") == "1" && self.appendfsync.as_deref() == Some("no");
-        never.then_some(Matter::NeverSynced)
+        never.then_some(RedisWarningKind::NeverSynced)
     }
 
     fn info(&self, field: &str) -> &str {
@@ -98,7 +98,11 @@ mod tests {
     const HEALTHY: &str = "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\
                            aof_enabled:1\r\nrole:master\r\n";
 
-    fn matters(info: &str, save_points: Option<&str>, appendfsync: Option<&str>) -> Vec<Matter> {
+    fn findings(
+        info: &str,
+        save_points: Option<&str>,
+        appendfsync: Option<&str>,
+    ) -> Vec<RedisWarningKind> {
         let mut checkup = Checkup {
             save_points: save_points.map(str::to_owned),
             appendfsync: appendfsync.map(str::to_owned),
@@ -106,13 +110,13 @@ mod tests {
         };
         checkup.read(HEALTHY);
         checkup.read(info);
-        checkup.matters(false)
+        checkup.findings(false)
     }
 
     #[test]
     fn a_server_that_keeps_all_it_is_told_is_fine() {
-        assert_eq!(matters("", Some(""), Some("everysec")), []);
-        assert_eq!(matters("", None, None), []);
+        assert_eq!(findings("", Some(""), Some("everysec")), []);
+        assert_eq!(findings("", None, None), []);
     }
 
     #[test]
@@ -123,7 +127,7 @@ mod tests {
             ("maxmemory:5\r\nmaxmemory_policy:volatile-lru\r\n", false),
             ("maxmemory:5\r\nmaxmemory_policy:allkeys-random\r\n", true),
         ] {
-            assert_eq!(!matters(info, None, None).is_empty(), evicts, "{info}");
+            assert_eq!(!findings(info, None, None).is_empty(), evicts, "{info}");
         }
     }
 
@@ -134,7 +138,7 @@ mod tests {
             (Some("3600 1"), "snapshots only (save 3600 1)"),
             (None, "may not read"),
         ] {
-            let found = matters("aof_enabled:0\r\n", save_points, Some("no"));
+            let found = findings("aof_enabled:0\r\n", save_points, Some("no"));
             assert_eq!(found.len(), 1, "{found:?}");
             assert!(found[0].to_string().contains(says), "{}", found[0]);
         }
@@ -142,16 +146,16 @@ mod tests {
 
     #[test]
     fn an_append_only_file_that_nobody_syncs_is_one_matter() {
-        assert_eq!(matters("", Some(""), Some("no")), [Matter::NeverSynced]);
+        assert_eq!(findings("", Some(""), Some("no")), [RedisWarningKind::NeverSynced]);
     }
 
     #[test]
     fn a_replica_names_its_master_and_is_none_of_a_clusters_troubles() {
         let info = "role:slave\r\nmaster_host:h\r\nmaster_port:1\r\nslave_read_only:1\r\n";
-        let replica = Matter::Replica { of: "h:1".to_owned(), read_only: true };
-        assert_eq!(matters(info, None, None), [replica]);
+        let replica = RedisWarningKind::Replica { of: "h:1".to_owned(), read_only: true };
+        assert_eq!(findings(info, None, None), [replica]);
         let mut checkup = Checkup::default();
         checkup.read(info);
-        assert_eq!(checkup.matters(true), []);
+        assert_eq!(checkup.findings(true), []);
     }
 }

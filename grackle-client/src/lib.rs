@@ -48,4 +48,4 @@ pub use client::Client;
 pub use config::{Config, Limits, OnDrop, ReplicaAcks};
 pub use error::{Error, ErrorKind};
 pub use semaphore_watch::SemaphoreWatch;
-pub use warning::{Matter, RedisWarning};
+pub use warning::{RedisWarning, RedisWarningKind};

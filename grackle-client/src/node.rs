@@ -115,8 +115,9 @@ impl Node {
     pub(crate) async fn redis_warnings(&self) -> Result<Vec<RedisWarning>, Error> {
         let mut warnings = Vec::new();
         for (server, checkup) in self.scripts.checkup().await? {
-            for matter in checkup.matters(self.servers.is_cluster()) {
-                let warning = RedisWarning { server: server.clone(), matter };
+            let named = (!server.is_empty()).then_some(&server);
+            for kind in checkup.findings(self.servers.is_cluster()) {
+                let warning = RedisWarning { server: named.cloned(), kind };
                 if warning.is_fatal() {
                     self.scripts.renew(&server).await;
                 }

@@ -7,16 +7,16 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RedisWarning {
-    /// The server, `host:port`; empty where there is only one.
-    pub server: String,
+    /// The server, `host:port`; none where there is only one.
+    pub server: Option<String>,
     /// What is the matter there.
-    pub matter: Matter,
+    pub kind: RedisWarningKind,
 }
 
 /// What may be the matter with a Redis server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Matter {
+pub enum RedisWarningKind {
     /// It is a replica.
     Replica {
         /// Its master, `host:port`.
@@ -45,7 +45,7 @@ impl RedisWarning {
     /// Can nothing be done with this server as it is?
     #[must_use]
     pub fn is_fatal(&self) -> bool {
-        matches!(self.matter, Matter::Replica { read_only: true, .. })
+        matches!(self.kind, RedisWarningKind::Replica { read_only: true, .. })
     }
 }
 
@@ -53,14 +53,14 @@ impl std::error::Error for RedisWarning {}
 
 impl fmt::Display for RedisWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.server.as_str() {
-            "" => write!(f, "Redis {}", self.matter),
-            server => write!(f, "Redis at {server} {}", self.matter),
+        match &self.server {
+            None => write!(f, "Redis {}", self.kind),
+            Some(server) => write!(f, "Redis at {server} {}", self.kind),
         }
     }
 }
 
-impl fmt::Display for Matter {
+impl fmt::Display for RedisWarningKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Replica { of, read_only: true } => {

@@ -92,7 +92,8 @@ async fn a_killed_server_is_passed_over_at_once_and_its_waiter_gets_its_place_ba
     world.kill(&mut dying, &head).await;
     assert_eq!(lost.await.unwrap(), None);
 
-    space.release(&world.holder).await;
+    // In the very script that frees the permit.
+    assert_eq!(space.release(&world.holder).await.active_holds, 1);
     acquired_within(AT_ONCE, second).await;
     // Before the third again, though it asks last: its place is the first.
     let again = wait_at(space, &alive, &head).await;

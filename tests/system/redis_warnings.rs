@@ -6,14 +6,14 @@ use std::time::Duration;
 use crate::support::{
     OwnRedis, RIGHTS, Replicas, ServerProcess, TestRedis, TestServer, eventually, server_config,
 };
-use grackle_client::{Client, ErrorKind, Matter};
+use grackle_client::{Client, ErrorKind, RedisWarningKind};
 
 const SOON: Duration = Duration::from_secs(10);
 const SAFE: [&str; 2] = ["--appendonly", "yes"];
 
-async fn matters(redis: &OwnRedis) -> Vec<Matter> {
+async fn findings(redis: &OwnRedis) -> Vec<RedisWarningKind> {
     let warnings = redis.client().await.redis_warnings().await.unwrap();
-    warnings.into_iter().map(|warning| warning.matter).collect()
+    warnings.into_iter().map(|warning| warning.kind).collect()
 }
 
 async fn page(url: &str) -> (u16, String) {
@@ -24,7 +24,7 @@ async fn page(url: &str) -> (u16, String) {
 #[tokio::test]
 async fn a_redis_that_keeps_what_it_is_told_is_not_warned_of() {
     let redis = TestRedis::own_with(&SAFE).await;
-    assert_eq!(matters(&redis).await, []);
+    assert_eq!(findings(&redis).await, []);
     let mut server = ServerProcess::start(&redis, &[]).await;
     assert_eq!(page(server.url()).await, (200, "ready\n".to_owned()));
     assert!(server.terminate().await.success());
@@ -34,19 +34,20 @@ async fn a_redis_that_keeps_what_it_is_told_is_not_warned_of() {
 #[tokio::test]
 async fn each_matter_is_found() {
     let not_append_only =
-        |points: &str| Matter::NotAppendOnly { save_points: Some(points.to_owned()) };
-    let evicts = Matter::Evicts { maxmemory: 100_000_000, policy: "allkeys-lru".to_owned() };
+        |points: &str| RedisWarningKind::NotAppendOnly { save_points: Some(points.to_owned()) };
+    let evicts =
+        RedisWarningKind::Evicts { maxmemory: 100_000_000, policy: "allkeys-lru".to_owned() };
     let full = ["--maxmemory", "100000000", "--maxmemory-policy"];
     for (options, found) in [
         (vec![], vec![not_append_only("")]),
         (vec!["--save", "3600", "1"], vec![not_append_only("3600 1")]),
-        ([&SAFE[..], &["--appendfsync", "no"]].concat(), vec![Matter::NeverSynced]),
+        ([&SAFE[..], &["--appendfsync", "no"]].concat(), vec![RedisWarningKind::NeverSynced]),
         ([&SAFE[..], &full, &["allkeys-lru"]].concat(), vec![evicts]),
         ([&SAFE[..], &full, &["volatile-lru"]].concat(), vec![]),
         ([&SAFE[..], &full, &["noeviction"]].concat(), vec![]),
     ] {
         let redis = TestRedis::own_with(&options).await;
-        assert_eq!(matters(&redis).await, found, "{options:?}");
+        assert_eq!(findings(&redis).await, found, "{options:?}");
     }
 }
 
@@ -60,7 +61,7 @@ async fn a_user_that_may_not_read_the_configuration_is_told_what_can_be_known() 
     config.redis_url = format!("redis://grackle:secret@127.0.0.1:{}", redis.port());
     let warnings = Client::connect_with(config).await.unwrap().redis_warnings().await.unwrap();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert_eq!(warnings[0].matter, Matter::NotAppendOnly { save_points: None });
+    assert_eq!(warnings[0].kind, RedisWarningKind::NotAppendOnly { save_points: None });
     assert!(warnings[0].to_string().contains("may not read"), "{}", warnings[0]);
 }
 
