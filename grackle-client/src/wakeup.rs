@@ -165,16 +165,21 @@ impl Subscriber {
             let Some(node) = self.node.upgrade() else {
                 return;
             };
-            tracing::warn!(%error, "the subscriber has no connection; making another");
+            if began.elapsed() > LONGEST_PAUSE {
+                pause = FIRST_PAUSE;
+            }
+            // Once an outage; what follows is the same news.
+            if pause == FIRST_PAUSE {
+                tracing::warn!(%error, "the subscriber has no connection; making another");
+            } else {
+                tracing::debug!(%error, "the subscriber still has no connection");
+            }
             // Those that are wanted elsewhere by now are not this one's to deafen.
             while let Ok(channel) = self.wanted.try_recv() {
                 self.note(channel);
             }
             node.waits.deafen(namespaces(&self.topics), self.subscription);
             drop(node);
-            if began.elapsed() > LONGEST_PAUSE {
-                pause = FIRST_PAUSE;
-            }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }

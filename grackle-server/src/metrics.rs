@@ -20,6 +20,7 @@ const IN_FLIGHT: &str = "grackle_http_requests_in_flight";
 const WAITING: &str = "grackle_acquires_waiting";
 const WATCHES: &str = "grackle_watches_open";
 const OUTCOMES: &str = "grackle_acquire_outcomes_total";
+const ACKED: &str = "grackle_acquire_acked_replicas_total";
 const BUILD: &str = "grackle_build_info";
 
 /// Seconds; from one script's time to the longest wait.
@@ -102,6 +103,9 @@ impl Watch<'_> {
             let outcome = outcome(acquire.outcome);
             with_local_recorder(&self.metrics.recorder, || {
                 counter!(OUTCOMES, "outcome" => outcome).increment(1);
+                if let Some(replicas) = acquire.acked_replicas {
+                    counter!(ACKED, "replicas" => replicas.to_string()).increment(1);
+                }
             });
         }
     }
@@ -130,6 +134,10 @@ fn describe() {
     describe_gauge!(WAITING, "Calls of AcquireSemaphore not yet answered");
     describe_gauge!(WATCHES, "Streams of WatchSemaphore that are open");
     describe_counter!(OUTCOMES, "How calls of AcquireSemaphore ended, where not with an error");
+    describe_counter!(
+        ACKED,
+        "Grants that waited for replicas, by how many were known to have them"
+    );
     describe_gauge!(BUILD, "1, labelled with the server's version");
 }
 

@@ -120,116 +120,162 @@ impl Fault {
     /// Strikes once; returns when it is over, with those that may not have been heard meanwhile and
     /// for some seconds more. (Whatever takes that from nobody delays them by less than a second.)
     pub(crate) async fn strike(self, fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
-        let node = rng.usize(..fleet.links.len());
-        let server = rng.usize(..fleet.servers.len());
         match self {
-            Self::Nothing | Self::HangUps | Self::Drops => {
-                millis(rng, 10..50).await;
-                Deaf::Nobody
-            }
-            Self::KillRedis => {
-                fleet.redis.kill();
-                millis(rng, 0..300).await;
-                fleet.redis.start_again().await;
-                Deaf::All
-            }
-            Self::FreezeRedis => {
-                let long = rng.u8(..8) == 0;
-                fleet.redis.stop();
-                millis(rng, if long { 3_500..4_000 } else { 100..1_000 }).await;
-                fleet.redis.cont();
-                // Longer than a command may take: connections are given up.
-                if long { Deaf::All } else { Deaf::Nobody }
-            }
-            Self::SlowRedis => {
-                let seconds = format!("0.{}", rng.u32(1..=8));
-                let _: String = fleet.redis.run(&["DEBUG", "SLEEP", &seconds]).await;
-                Deaf::Nobody
-            }
-            Self::FlushScripts => {
-                let _: String = fleet.redis.run(&["SCRIPT", "FLUSH"]).await;
-                Deaf::Nobody
-            }
-            Self::KillCommands => {
-                let kill = ["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"];
-                let _: i64 = fleet.redis.run(&kill).await;
-                Deaf::Nobody
-            }
-            Self::KillSubscriptions => {
-                let _: i64 = fleet.redis.run(&["CLIENT", "KILL", "TYPE", "pubsub"]).await;
-                Deaf::All
-            }
-            Self::FullMemory => {
-                let _: () = fleet.redis.run(&["CONFIG", "SET", "maxmemory", "1"]).await;
-                millis(rng, 50..500).await;
-                let _: () = fleet.redis.run(&["CONFIG", "SET", "maxmemory", "0"]).await;
-                Deaf::Nobody
-            }
-            Self::RedisClock => {
-                let clock = fleet.redis_clock.as_ref().expect("it is there");
-                let seconds = [-20, 0, 20][rng.usize(..3)];
-                clock.step_to(seconds);
-                fleet.redis_clock_shows(seconds.into()).await;
-                Deaf::All
-            }
-            Self::ClientClocks => {
-                let clock = fleet.servers[server].clock.as_ref().expect("it is there");
-                clock.step_to([-20, 0, 20][rng.usize(..3)]);
-                millis(rng, 1_100..2_000).await;
-                Deaf::Nobody
-            }
-            Self::Cut => {
-                fleet.links[node].cut();
-                Deaf::Node(node)
-            }
-            Self::HalfOpen => {
-                let link = &fleet.links[node];
-                [Link::go_silent, Link::hold_replies, Link::hold_requests][rng.usize(..3)](link);
-                let long = rng.u8(..4) == 0;
-                millis(rng, if long { 3_500..4_000 } else { 50..500 }).await;
-                if rng.bool() {
-                    link.cut();
-                }
-                link.recover();
-                Deaf::Node(node)
-            }
-            Self::Delay => {
-                let link = &fleet.links[node];
-                link.delay(Duration::from_millis(rng.u64(1..=40)));
-                millis(rng, 200..1_000).await;
-                link.recover();
-                Deaf::Nobody
-            }
-            Self::LoseReplies => {
-                let link = &fleet.links[node];
-                link.hold_replies();
-                millis(rng, 1..30).await;
-                link.cut();
-                link.recover();
-                Deaf::Node(node)
-            }
-            Self::KillServers => {
-                fleet.servers[server].process.process().kill();
-                millis(rng, 0..200).await;
-                fleet.replace(server).await;
-                Deaf::Node(Fleet::node_of(server))
-            }
-            Self::FreezeServers => {
-                // Sometimes until its alive mark has ended.
-                let long = rng.u8(..8) == 0;
-                fleet.servers[server].process.process().stop();
-                millis(rng, if long { 16_500..18_000 } else { 100..2_000 }).await;
-                fleet.servers[server].process.process().cont();
-                Deaf::Node(Fleet::node_of(server))
-            }
-            Self::RollServers => {
-                let mut old = fleet.replace(server).await;
-                assert!(old.terminate().await.success(), "{}", old.log());
-                Deaf::Node(Fleet::node_of(server))
-            }
+            Self::Nothing | Self::HangUps | Self::Drops => calm(rng).await,
+            Self::KillRedis => kill_redis(fleet, rng).await,
+            Self::FreezeRedis => freeze_redis(fleet, rng).await,
+            Self::SlowRedis => slow_redis(fleet, rng).await,
+            Self::FlushScripts => flush_scripts(fleet).await,
+            Self::KillCommands => kill_commands(fleet).await,
+            Self::KillSubscriptions => kill_subscriptions(fleet).await,
+            Self::FullMemory => full_memory(fleet, rng).await,
+            Self::RedisClock => redis_clock(fleet, rng).await,
+            Self::ClientClocks => client_clocks(fleet, rng).await,
+            Self::Cut => cut(fleet, rng),
+            Self::HalfOpen => half_open(fleet, rng).await,
+            Self::Delay => delay(fleet, rng).await,
+            Self::LoseReplies => lose_replies(fleet, rng).await,
+            Self::KillServers => kill_server(fleet, rng).await,
+            Self::FreezeServers => freeze_server(fleet, rng).await,
+            Self::RollServers => roll_server(fleet, rng).await,
             Self::Everything => Box::pin(MIXED[rng.usize(..MIXED.len())].strike(fleet, rng)).await,
         }
     }
+}
+
+async fn calm(rng: &mut Rng) -> Deaf {
+    millis(rng, 10..50).await;
+    Deaf::Nobody
+}
+
+async fn kill_redis(fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
+    fleet.redis.kill();
+    millis(rng, 0..300).await;
+    fleet.redis.start_again().await;
+    Deaf::All
+}
+
+async fn freeze_redis(fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
+    let long = rng.u8(..8) == 0;
+    fleet.redis.stop();
+    millis(rng, if long { 3_500..4_000 } else { 100..1_000 }).await;
+    fleet.redis.cont();
+    // Longer than a command may take: connections are given up.
+    if long { Deaf::All } else { Deaf::Nobody }
+}
+
+async fn slow_redis(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+    let seconds = format!("0.{}", rng.u32(1..=8));
+    let _: String = fleet.redis.run(&["DEBUG", "SLEEP", &seconds]).await;
+    Deaf::Nobody
+}
+
+async fn flush_scripts(fleet: &Fleet) -> Deaf {
+    let _: String = fleet.redis.run(&["SCRIPT", "FLUSH"]).await;
+    Deaf::Nobody
+}
+
+async fn kill_commands(fleet: &Fleet) -> Deaf {
+    let _: i64 = fleet.redis.run(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]).await;
+    Deaf::Nobody
+}
+
+async fn kill_subscriptions(fleet: &Fleet) -> Deaf {
+    let _: i64 = fleet.redis.run(&["CLIENT", "KILL", "TYPE", "pubsub"]).await;
+    Deaf::All
+}
+
+async fn full_memory(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+    let _: () = fleet.redis.run(&["CONFIG", "SET", "maxmemory", "1"]).await;
+    millis(rng, 50..500).await;
+    let _: () = fleet.redis.run(&["CONFIG", "SET", "maxmemory", "0"]).await;
+    Deaf::Nobody
+}
+
+async fn redis_clock(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+    let clock = fleet.redis_clock.as_ref().expect("a fleet of this fault has one");
+    let seconds = [-20, 0, 20][rng.usize(..3)];
+    clock.step_to(seconds);
+    fleet.redis_clock_shows(seconds.into()).await;
+    Deaf::All
+}
+
+async fn client_clocks(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+    let server = any_server(fleet, rng);
+    let clock = fleet.servers[server].clock.as_ref().expect("a fleet of this fault has one");
+    clock.step_to([-20, 0, 20][rng.usize(..3)]);
+    millis(rng, 1_100..2_000).await;
+    Deaf::Nobody
+}
+
+fn cut(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+    let node = any_node(fleet, rng);
+    fleet.links[node].cut();
+    Deaf::Node(node)
+}
+
+async fn half_open(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+    let node = any_node(fleet, rng);
+    let link = &fleet.links[node];
+    [Link::go_silent, Link::hold_replies, Link::hold_requests][rng.usize(..3)](link);
+    let long = rng.u8(..4) == 0;
+    millis(rng, if long { 3_500..4_000 } else { 50..500 }).await;
+    if rng.bool() {
+        link.cut();
+    }
+    link.recover();
+    Deaf::Node(node)
+}
+
+async fn delay(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+    let link = &fleet.links[any_node(fleet, rng)];
+    link.delay(Duration::from_millis(rng.u64(1..=40)));
+    millis(rng, 200..1_000).await;
+    link.recover();
+    Deaf::Nobody
+}
+
+async fn lose_replies(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+    let node = any_node(fleet, rng);
+    let link = &fleet.links[node];
+    link.hold_replies();
+    millis(rng, 1..30).await;
+    link.cut();
+    link.recover();
+    Deaf::Node(node)
+}
+
+async fn kill_server(fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
+    let server = any_server(fleet, rng);
+    fleet.servers[server].process.process().kill();
+    millis(rng, 0..200).await;
+    fleet.replace(server).await;
+    Deaf::Node(Fleet::node_of(server))
+}
+
+async fn freeze_server(fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
+    let server = any_server(fleet, rng);
+    // Sometimes until its alive mark has ended.
+    let long = rng.u8(..8) == 0;
+    fleet.servers[server].process.process().stop();
+    millis(rng, if long { 16_500..18_000 } else { 100..2_000 }).await;
+    fleet.servers[server].process.process().cont();
+    Deaf::Node(Fleet::node_of(server))
+}
+
+async fn roll_server(fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
+    let server = any_server(fleet, rng);
+    let mut old = fleet.replace(server).await;
+    assert!(old.terminate().await.success(), "{}", old.log());
+    Deaf::Node(Fleet::node_of(server))
+}
+
+fn any_node(fleet: &Fleet, rng: &mut Rng) -> usize {
+    rng.usize(..fleet.links.len())
+}
+
+fn any_server(fleet: &Fleet, rng: &mut Rng) -> usize {
+    rng.usize(..fleet.servers.len())
 }
 
 async fn millis(rng: &mut Rng, range: std::ops::Range<u64>) {

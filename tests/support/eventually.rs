@@ -5,6 +5,10 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 const EVERY: Duration = Duration::from_millis(5);
+/// What is about to come about has come about by then, on a slow machine too.
+pub(crate) const SOON: Duration = Duration::from_secs(10);
+/// Longer than any test: who is to wait that long has not been answered.
+pub(crate) const FOR_EVER: Duration = Duration::from_secs(60);
 
 /// Asks until there is an answer; fails the test, naming `what`, when there is none `within` that.
 pub(crate) async fn eventually<T>(

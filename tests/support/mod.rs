@@ -57,7 +57,7 @@ pub(crate) const RIGHTS: [&str; 9] = [
 ];
 
 pub(crate) use disk::Disk;
-pub(crate) use eventually::eventually;
+pub(crate) use eventually::{FOR_EVER, SOON, eventually};
 pub(crate) use http::{Http, is_acquired};
 pub(crate) use link::Link;
 pub(crate) use looker::{Looker, changes_heard};

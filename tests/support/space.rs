@@ -10,11 +10,10 @@ use grackle_client::types::{
 use grackle_client::{Client, Error};
 use tokio::task::JoinHandle;
 
-use super::eventually::eventually;
+use super::eventually::{SOON, eventually};
 
 /// Longer than any test: such a wait ends by a grant or an error.
 pub(crate) const LONG: i64 = 120;
-const SOON: Duration = Duration::from_secs(10);
 
 pub(crate) type Acquired = Result<AcquireSemaphoreResponse, Error>;
 

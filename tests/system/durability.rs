@@ -4,17 +4,18 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::support::{Disk, LONG, OwnRedis, Replicas, Space, TestRedis, eventually, granted};
+use crate::support::{
+    Disk, FOR_EVER, LONG, OwnRedis, Replicas, SOON, Space, TestRedis, eventually, granted,
+};
 use grackle_client::types::{
     AcquireOutcome, AcquireSemaphoreResponse, ListSemaphoreHoldersRequest,
+    RefreshSemaphoreLeaseRequest,
 };
-use grackle_client::{Client, Config, ReplicaAcks};
+use grackle_client::{Client, Config, Error, ReplicaAcks};
 use tokio::task::JoinSet;
 
 const EVERY_SECOND: [&str; 4] = ["--appendonly", "yes", "--appendfsync", "everysec"];
 const MANY: i64 = 1_000_000;
-const FOR_EVER: Duration = Duration::from_secs(60);
-const SOON: Duration = Duration::from_secs(10);
 const BRIEFLY: Duration = Duration::from_millis(300);
 
 /// Acquires one permit at once; the fencing token.
@@ -202,6 +203,58 @@ async fn only_lost_grants_and_a_clock_behind_them_give_a_token_twice() {
     forget_since(&disk, &mut redis).await;
     clock.set(lost).await;
     assert_eq!(take(&space, &leases[3]).await, lost, "both");
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn without_an_append_only_file_a_restart_forgets_all() {
+    let mut redis = TestRedis::own_with(&["--appendonly", "no", "--save", ""]).await;
+    let space = Space::create(redis.client().await, 1).await;
+    let lease = space.lease().await;
+    take(&space, &lease).await;
+    redis.kill();
+    redis.start_again().await;
+    let refused = space.acquire(&lease, 1, 0).await.unwrap_err();
+    assert!(matches!(refused, Error::NamespaceNotFound), "{refused}");
+    assert!(redis.keys_left().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_refresh_that_is_forgotten_lets_the_lease_end_when_it_would_have_without() {
+    let mut redis = TestRedis::own_with(&EVERY_SECOND).await;
+    let space = Space::create(redis.client_on_test_clock().await, 1).await;
+    let (clock, begin) = (redis.clock(Space::NAMESPACE), 1_800_000_000_000_000);
+    clock.set(begin).await;
+    let (holder, next) = (space.lease_for(60).await, space.lease_for(3_600).await);
+    take(&space, &holder).await;
+    let disk = Disk::of(redis.folder());
+    clock.set(begin + 30_000_000).await;
+    let request = RefreshSemaphoreLeaseRequest {
+        namespace_name: space.namespace.clone(),
+        lease_id: holder.clone(),
+        ttl_seconds: 60,
+    };
+    space.client.refresh_semaphore_lease(request).await.unwrap();
+    forget_since(&disk, &mut redis).await;
+    clock.set(begin + 59_999_999).await;
+    let refused = space.acquire(&next, 1, 0).await.unwrap();
+    assert_eq!(refused.outcome, AcquireOutcome::Unavailable);
+    clock.set(begin + 60_000_000).await;
+    take(&space, &next).await;
+    redis.assert_nothing_left(&space.client).await;
+}
+
+#[tokio::test]
+async fn a_master_that_no_replica_follows_may_be_told_to_grant_nothing() {
+    let redis = Replicas::start(0).await;
+    let space = Space::create(redis.client().await, 1).await;
+    let hasty = space.through(impatient(redis.config()).await);
+    let (first, next) = (space.lease().await, space.lease().await);
+    let _: String = redis.run(&["CONFIG", "SET", "min-replicas-to-write", "1"]).await;
+    let refused = hasty.acquire(&first, 1, 0).await.unwrap_err();
+    assert!(matches!(refused, Error::Unavailable { .. }), "{refused:?}");
+    let _: String = redis.run(&["CONFIG", "SET", "min-replicas-to-write", "0"]).await;
+    take(&hasty, &next).await;
     redis.assert_nothing_left(&space.client).await;
 }
 

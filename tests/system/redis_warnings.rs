@@ -1,14 +1,13 @@
 //! What is said of a Redis that will break the promises: by the SDK, in the log, on `/readyz`.
 
 use std::process::Command;
-use std::time::Duration;
 
 use crate::support::{
-    OwnRedis, RIGHTS, Replicas, ServerProcess, TestRedis, TestServer, eventually, server_config,
+    OwnRedis, RIGHTS, Replicas, SOON, ServerProcess, TestRedis, TestServer, eventually,
+    server_config,
 };
 use grackle_client::{Client, ErrorKind, RedisWarningKind};
 
-const SOON: Duration = Duration::from_secs(10);
 const SAFE: [&str; 2] = ["--appendonly", "yes"];
 
 async fn findings(redis: &OwnRedis) -> Vec<RedisWarningKind> {

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use crate::support::{Http, LONG, Replicas, ServerProcess, Space, eventually, is_acquired};
+use crate::support::{
+    FOR_EVER, Http, LONG, Replicas, SOON, ServerProcess, Space, eventually, is_acquired,
+};
 use grackle_client::types::{AcquireOutcome, AcquireSemaphoreResponse};
 use tokio::task::JoinSet;
 
-/// Longer than any test: who waits that long for replicas has not been answered.
-const FOR_EVER: Duration = Duration::from_secs(60);
-const SOON: Duration = Duration::from_secs(10);
 /// What a frozen replica costs each grant.
 const BRIEFLY: Duration = Duration::from_millis(300);
 
@@ -127,7 +126,8 @@ async fn grants_at_the_same_time_share_their_waits() {
     let acked = calls.join_all().await;
     assert_eq!(acked, vec![Some(1); count]);
     let waits = redis.master().command_calls().await.since(&before).of("wait");
-    assert!((1..count as u64).contains(&waits), "{waits} WAITs for {count} grants");
+    // Ten grants a WAIT at the least; each alone would have one of its own.
+    assert!((1..=count as u64 / 10).contains(&waits), "{waits} WAITs for {count} grants");
     eprintln!("{waits} WAITs for {count} grants");
     let clients = redis.master().connected_clients().await;
     assert_eq!(clients, 3, "the replica, the commands, the WAITs");

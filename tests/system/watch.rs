@@ -3,14 +3,12 @@
 use std::time::Duration;
 
 use crate::support::{
-    Link, Looker, OwnRedis, Space, TestRedis, changes_heard, eventually, granted,
+    Link, Looker, OwnRedis, SOON, Space, TestRedis, changes_heard, eventually, granted,
 };
 use grackle_client::types::{
     DeleteNamespaceRequest, DeleteSemaphoreRequest, SemaphoreEvent, UpdateSemaphoreRequest,
 };
 use grackle_client::{Client, Error, ErrorKind};
-
-const SOON: Duration = Duration::from_secs(10);
 
 async fn delete(space: &Space) {
     let (namespace_name, semaphore_name) = (space.namespace.clone(), space.name().to_owned());

@@ -3,11 +3,10 @@
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    OwnRedis, ServerProcess, Space, TestRedis, TestServer, changes_heard, eventually, server_config,
+    OwnRedis, SOON, ServerProcess, Space, TestRedis, TestServer, changes_heard, eventually,
+    server_config,
 };
 use serde_json::Value;
-
-const SOON: Duration = Duration::from_secs(10);
 
 /// A reader of the events of the test's semaphore.
 struct Reader {

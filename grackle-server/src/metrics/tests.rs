@@ -21,15 +21,18 @@ fn a_call_is_counted_by_how_it_ended() {
     let acquired =
         AcquireSemaphoreResponse { outcome: AcquireOutcome::Acquired, ..Default::default() };
     metrics.begin("AcquireSemaphore").answered(&acquired);
+    let acked = AcquireSemaphoreResponse { acked_replicas: Some(0), ..acquired };
+    metrics.begin("AcquireSemaphore").answered(&acked);
     metrics.begin("GetNamespace").failed(Code::NotFound);
     drop(metrics.begin("AcquireSemaphore"));
     let text = metrics.render();
     for line in [
-        r#"grackle_http_requests_total{operation="AcquireSemaphore",code="OK"} 1"#,
+        r#"grackle_http_requests_total{operation="AcquireSemaphore",code="OK"} 2"#,
         r#"grackle_http_requests_total{operation="AcquireSemaphore",code="Cancelled"} 1"#,
         r#"grackle_http_requests_total{operation="GetNamespace",code="NotFound"} 1"#,
-        r#"grackle_acquire_outcomes_total{outcome="acquired"} 1"#,
-        r#"grackle_http_request_duration_seconds_count{operation="AcquireSemaphore"} 2"#,
+        r#"grackle_acquire_outcomes_total{outcome="acquired"} 2"#,
+        r#"grackle_acquire_acked_replicas_total{replicas="0"} 1"#,
+        r#"grackle_http_request_duration_seconds_count{operation="AcquireSemaphore"} 3"#,
         r#"grackle_http_request_duration_seconds_bucket{operation="GetNamespace",le="3600"} 1"#,
     ] {
         assert!(text.contains(line), "{line} is not in\n{text}");
