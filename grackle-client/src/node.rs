@@ -156,13 +156,14 @@ impl Node {
 
     /// Looks on at a semaphore; the first who does has the node watch it.
     pub(crate) fn look(self: &Arc<Self>, watched: &FullName) -> Result<Look, Error> {
+        // First: what is due sooner than the watch is told is heard of, then.
+        if let Some(sweep_at) = self.waits.visit(&watched.namespace) {
+            self.patrol(&watched.namespace, sweep_at);
+        }
         let topic = || self.subscribers.listen(self, Topic::Semaphore(watched.clone()));
         let (look, begun) = self.watches.join(watched, topic)?;
         if let Some(begun) = begun {
             self.runtime.spawn(watch::run(Arc::downgrade(self), watched.clone(), begun));
-            if let Some(sweep_at) = self.waits.visit(&watched.namespace) {
-                self.patrol(&watched.namespace, sweep_at);
-            }
         }
         Ok(look)
     }

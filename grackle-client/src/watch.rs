@@ -109,7 +109,10 @@ impl Watch {
         let next = if answer.is_ok() { RENEW_EVERY } else { AGAIN_AFTER };
         self.renew_at = Instant::now() + next;
         match answer {
-            Ok(sight) => self.see(sight),
+            Ok(sight) => {
+                node.waits.sweep_within(namespace, sight.sweep_in.unwrap_or(-1));
+                self.see(sight)
+            }
             Err(error) if matches!(*self.shown.borrow(), Shown::NotYet) => {
                 self.show(Shown::Failed(Arc::new(error)))
             }
@@ -174,7 +177,7 @@ mod tests {
 
     fn sight(at: i64, active_holds: i64) -> Sight {
         let semaphore = Semaphore { active_holds, created_at: 1, ..Semaphore::default() };
-        Sight { at, semaphore: Some(semaphore) }
+        Sight { at, sweep_in: None, semaphore: Some(semaphore) }
     }
 
     fn holds(watch: &Watch) -> i64 {
@@ -213,7 +216,7 @@ mod tests {
         let mut watch = watch();
         watch.see(sight(1, 1));
         let again = Semaphore { created_at: 2, ..Semaphore::default() };
-        assert!(watch.see(Sight { at: 2, semaphore: Some(again) }));
+        assert!(watch.see(Sight { at: 2, sweep_in: None, semaphore: Some(again) }));
         assert!(matches!(*watch.shown.borrow(), Shown::Deleted));
         assert!(!watch.see(sight(3, 1)), "nothing comes after it");
     }

@@ -65,18 +65,26 @@ async fn it_shows_the_state_at_once_and_what_any_node_changes() {
 /// Nobody calls: the node that watches sweeps in time, also for a lease that was made since.
 #[tokio::test]
 async fn it_shows_that_a_lease_has_ended_though_nobody_calls() {
-    let redis = TestRedis::shared().await;
-    let here = Space::create(redis.client().await, 2).await;
-    let mut looker = Looker::at(&here);
-    assert_eq!(looker.state().await.active_holds, 0);
-    let there = here.through(redis.client().await);
-    let lease = there.lease_for(1).await;
-    there.take(&lease, 1).await;
-    looker.until(|state| state.active_holds == 1).await;
-    drop(there);
-    let began = std::time::Instant::now();
-    looker.until(|state| state.active_holds == 0).await;
-    assert!(began.elapsed() < Duration::from_secs(4), "before the next regular sweep");
+    for before_it_was_watched in [false, true] {
+        let redis = TestRedis::shared().await;
+        let there = Space::create(redis.client().await, 2).await;
+        // Does nothing but look on, so nothing else tells it of the namespace.
+        let here = there.through(redis.client().await);
+        let take = async || there.take(&there.lease_for(1).await, 1).await;
+        if before_it_was_watched {
+            take().await;
+        }
+        let mut looker = Looker::at(&here);
+        if !before_it_was_watched {
+            assert_eq!(looker.state().await.active_holds, 0);
+            take().await;
+        }
+        looker.until(|state| state.active_holds == 1).await;
+        drop(there);
+        let began = std::time::Instant::now();
+        looker.until(|state| state.active_holds == 0).await;
+        assert!(began.elapsed() < Duration::from_secs(4), "before the next regular sweep");
+    }
 }
 
 #[tokio::test]

@@ -61,6 +61,8 @@ pub(crate) const OVERTAKEN: i64 = 1_000_000;
 pub struct Sight {
     /// When, in µs by Redis' clock.
     pub at: i64,
+    /// In a reply: when something is due in the namespace, in µs from then; -1: nothing is.
+    pub sweep_in: Option<i64>,
     /// None where it is deleted.
     pub semaphore: Option<Semaphore>,
 }
