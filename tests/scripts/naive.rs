@@ -45,7 +45,7 @@ pub(crate) struct Naive {
     pub(crate) waiters: Vec<Waiter>,
     /// By how much each flow that waits has been served, and the most that any was.
     served: [f64; FLOWS],
-    most: f64,
+    pub(crate) most: f64,
     pub(crate) admitted: Vec<Admitted>,
 }
 

@@ -114,20 +114,33 @@ impl Schedule {
     }
 }
 
-/// The bound of the weighted discipline, looked at after each step: of two flows that both wait all
-/// the time, neither gets more than its part and the heaviest of each.
+/// The bounds of the weighted discipline, looked at after each step: of two flows that both wait all
+/// the time, neither gets more than its part and the heaviest of each; from rest, than the heavier of
+/// both.
 #[derive(Default)]
 struct Fair {
-    /// How many were admitted before, and what each pair of flows has got since both wait.
+    /// How many were admitted before.
     seen: usize,
-    since: HashMap<(usize, usize), (f64, f64)>,
+    since: HashMap<(usize, usize), Both>,
     heaviest: [f64; FLOWS],
+}
+
+/// Two flows that both wait, and what each has got since.
+#[derive(Default)]
+struct Both {
+    got: f64,
+    gets: f64,
+    /// Was nobody granted before, since somebody waits?
+    from_rest: bool,
 }
 
 impl Fair {
     fn look(&mut self, naive: &Naive) {
         let new: Vec<Admitted> = naive.admitted[self.seen..].to_vec();
         self.seen = naive.admitted.len();
+        if naive.waiters.is_empty() {
+            self.heaviest = [0.0; FLOWS];
+        }
         for waiter in &naive.waiters {
             let heaviest = &mut self.heaviest[flow_of(waiter.lease)];
             *heaviest = heaviest.max(waiter.weight as f64 / waiter.share as f64);
@@ -141,16 +154,19 @@ impl Fair {
                     self.since.remove(&(one, other));
                     continue;
                 }
-                let Some((got, gets)) = self.since.get_mut(&(one, other)) else {
-                    self.since.insert((one, other), (0.0, 0.0));
+                let Some(both) = self.since.get_mut(&(one, other)) else {
+                    let from_rest = naive.most == 0.0;
+                    self.since.insert((one, other), Both { from_rest, ..Both::default() });
                     continue;
                 };
                 for admitted in new.iter().filter(|admitted| !admitted.grows) {
-                    *got += if admitted.flow == one { admitted.cost } else { 0.0 };
-                    *gets += if admitted.flow == other { admitted.cost } else { 0.0 };
+                    both.got += if admitted.flow == one { admitted.cost } else { 0.0 };
+                    both.gets += if admitted.flow == other { admitted.cost } else { 0.0 };
                 }
-                let bound = self.heaviest[one] + self.heaviest[other];
-                assert!((*got - *gets).abs() <= bound + 1e-9, "{got} and {gets}, beyond {bound}");
+                let (heavy, heavier) = (self.heaviest[one], self.heaviest[other]);
+                let bound = if both.from_rest { heavy.max(heavier) } else { heavy + heavier };
+                let (got, gets) = (both.got, both.gets);
+                assert!((got - gets).abs() <= bound + 1e-9, "{got} and {gets}, beyond {bound}");
             }
         }
     }

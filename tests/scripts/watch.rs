@@ -10,7 +10,8 @@ use grackle_client::scripts::Sight;
 async fn tells(w: &World, ear: &mut Ear, what: &str, count: usize) {
     let told: Vec<Sight> = ear.messages_as().await;
     assert_eq!(told.len(), count, "{what}: {told:#?}");
-    let shown = Sight { at: w.clock.now().await, semaphore: Some(w.get().await) };
+    let semaphore = Some(w.get().await);
+    let shown = Sight { at: w.clock.now().await, sweep_in: None, semaphore };
     assert_eq!(told.last(), Some(&shown), "{what}");
 }
 
@@ -24,7 +25,7 @@ async fn it_answers_what_is_shown_and_when() {
     let n = w.node("n").await;
     w.take(&n.call("a"), 2).await;
     let sight = w.scripts.watch(NS, SEM).await.unwrap();
-    assert_eq!(sight, Sight { at: w.clock.now().await, semaphore: Some(w.get().await) });
+    assert_eq!((sight.at, sight.semaphore.as_ref()), (w.clock.now().await, Some(&w.get().await)));
     assert_eq!(sight.semaphore.unwrap().active_holds, 2);
     w.end().await;
 }
@@ -38,6 +39,16 @@ async fn it_does_not_count_what_has_ended() {
     w.advance(11).await;
     let sight = w.scripts.watch(NS, SEM).await.unwrap();
     assert_eq!(sight.semaphore.unwrap().active_holds, 0);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn it_says_when_something_is_due() {
+    let w = World::of(3).await;
+    assert_eq!(w.scripts.watch(NS, SEM).await.unwrap().sweep_in, Some(-1));
+    w.lease("a", Duration::from_secs(10)).await;
+    w.advance(4).await;
+    assert_eq!(w.scripts.watch(NS, SEM).await.unwrap().sweep_in, Some(6_000_000));
     w.end().await;
 }
 
@@ -117,7 +128,7 @@ async fn its_deletion_is_the_last_that_is_told() {
     let mut ear = w.watch(SEM).await;
     w.scripts.delete_semaphore(NS, SEM).await.unwrap();
     let told: Vec<Sight> = ear.messages_as().await;
-    assert_eq!(told, [Sight { at: w.clock.now().await, semaphore: None }]);
+    assert_eq!(told, [Sight { at: w.clock.now().await, sweep_in: None, semaphore: None }]);
     // One by the same name is another.
     w.semaphore(SEM, 1).await;
     w.take(&n.call("b"), 1).await;
@@ -131,7 +142,7 @@ async fn the_deletion_of_its_namespace_is_told_too() {
     let mut ear = w.watch(SEM).await;
     w.scripts.delete_namespace(NS).await.unwrap();
     let told: Vec<Sight> = ear.messages_as().await;
-    assert_eq!(told, [Sight { at: w.clock.now().await, semaphore: None }]);
+    assert_eq!(told, [Sight { at: w.clock.now().await, sweep_in: None, semaphore: None }]);
     w.end().await;
 }
 
