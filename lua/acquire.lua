@@ -79,7 +79,12 @@ if joins then
   w = { weight = weight, share = share, queued_at = now, calls = {} }
   if head[1] or (timeout > 0 and not free) then e.stand(s, lease_id, w, old) end
 elseif not known then
-  e.reweigh(s, lease_id, w, weight, share)
+  e.reweigh(w, weight, share)
+end
+-- Back from aside, it stands where it would be by now.
+if not joins and listening and w.start and not w.stands.listens then
+  w.weight, w.share = weight, share
+  e.take_turn(s, lease_id, w, w.start)
 end
 local other = head[1] == lease_id and 3 or 1
 local ahead = head[other] and tonumber(head[other + 1]) < w.place

@@ -161,7 +161,7 @@ impl Waits {
         self.state().calls.values().filter(|w| w.queued && w.namespace == namespace).count()
     }
 
-    /// The calls that stand in Redis for a namespace.
+    /// The calls that stand in Redis for a namespace, the first to come first.
     pub(crate) fn in_namespace(&self, namespace: &str) -> Vec<Call> {
         let state = self.state();
         if state.closing {
@@ -169,7 +169,9 @@ impl Waits {
             return Vec::new();
         }
         let here = |w: &&Waiting| w.queued && w.namespace == namespace;
-        state.calls.values().filter(here).map(|w| w.call.clone()).collect()
+        let mut waiting: Vec<_> = state.calls.values().filter(here).collect();
+        waiting.sort_by_key(|w| w.since);
+        waiting.into_iter().map(|w| w.call.clone()).collect()
     }
 
     /// The calls that stand in Redis for a namespace, by the semaphore that they wait for.

@@ -4,5 +4,5 @@ return {
   MAX_CALLS = MAX_CALLS, admit = admit, call_of = call_of, claim = claim, fail = fail,
   forget_over = forget_over, grant = grant, grow_no_more = grow_no_more, measure = measure,
   place = place, reweigh = reweigh, stand = stand, sweep = sweep, sweep_in = sweep_in,
-  wait_from = wait_from,
+  take_turn = take_turn, wait_from = wait_from,
 }

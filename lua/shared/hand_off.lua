@@ -36,6 +36,7 @@ local function grant(s, lease_id, old, w, asking)
   end
   local want = { weight = w.weight, metadata = w.metadata, calls = calls, aside = aside }
   charge(s, w)
+  if w.start and w.stands and not w.stands.listens then push(s, flow_of(s, lease_id), w) end
   if w.stands then
     want.place, want.queued_at = w.place, w.queued_at
     want.arrival, want.start, want.share = w.arrival, w.start, w.share
@@ -66,6 +67,8 @@ local function admit_head(s, lease_id)
     leave(s, lease_id, w)
   elseif check_listeners(w) then
     place(s, lease_id, w)
+  elseif goes_behind(s, lease_id, w) then
+    return true
   elseif s.active_holds + (w.weight - (old and old.weight or 0)) > s.permits then
     return false
   else

@@ -20,7 +20,8 @@ end
 local function standing(w)
   local calls = {}
   for i, call in ipairs(w.calls) do calls[i] = { ticket = call.ticket, aside = call.aside } end
-  return { weight = w.weight, place = w.place, start = w.start, listens = listens(w), calls = calls }
+  return { weight = w.weight, place = w.place, arrival = w.arrival, start = w.start,
+    listens = listens(w), calls = calls }
 end
 
 local function wait_from(text)

@@ -62,7 +62,7 @@ local function leave(s, lease_id, w, up_to)
   end
   if stands.listens then
     uncount(s, stands)
-    if stands.start then leave_flow(s, lease_id, up_to or stands.start) end
+    if stands.start then leave_flow(s, lease_id, stands, up_to) end
   end
   rest(s)
 end
@@ -70,6 +70,13 @@ end
 -- Writes the wait and puts it where its calls say: new, changed, set aside or back in its place.
 local function place(s, lease_id, w)
   local stands, here = w.stands, listens(w)
+  local stood = stands and stands.listens and stands.start and stands
+  local in_flow = here and w.start
+  if stood and (not in_flow or w.arrival ~= stood.arrival) then
+    leave_flow(s, lease_id, stood)
+    stood = nil
+  end
+  if in_flow and not stood and not w.has_turn then take_turn(s, lease_id, w, w.start) end
   redis.call('HSET', lease_key(lease_id), 'wait:' .. s.name, wait_json(w))
   redis.call('ZADD', s.key .. ':weights', w.weight, lease_id)
   redis.call('ZADD', s.key .. (here and ':queue' or ':aside'), w.place, lease_id)
@@ -82,7 +89,7 @@ local function place(s, lease_id, w)
     for _, call in ipairs(stands.calls) do listened[call.ticket] = not call.aside end
   end
   if here then count(s, w) end
-  keep_flow(s, lease_id, w, here)
+  if in_flow and not (stood and stood.place == w.place) then join_flow(s, lease_id, w) end
   local last = 0
   for _, call in ipairs(w.calls) do
     last = math.max(last, call.deadline_at + SLACK)
@@ -97,7 +104,7 @@ local function place(s, lease_id, w)
     if was then remove_from_node(s, lease_id, ticket) end
   end
   redis.call('ZADD', due, last, 'wait ' .. lease_id .. ' ' .. s.name)
-  w.stands = standing(w)
+  w.stands, w.has_turn = standing(w), nil
 end
 
 -- Keeps the calls that pass; where none does, the wait goes with them.

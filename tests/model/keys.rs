@@ -203,8 +203,12 @@ impl Keys {
         self.put(&format!(":lease:{lease}"), &format!("wait:{name}"), value);
         let list = if wait.listens() { "queue" } else { "aside" };
         self.put(&format!("{key}:{list}"), lease, number(place));
-        if let Some(start) = wait.start.filter(|_| wait.listens()) {
-            self.put(&format!("{key}:flow:{}", wait.process), lease, number(start));
+        if wait.is_in_flow() {
+            self.put(
+                &format!("{key}:flow:{}", wait.process),
+                lease,
+                number(Tag(wait.arrival.into())),
+            );
         }
         self.put(&format!("{key}:weights"), lease, json!(wait.weight));
         self.put(":due", &format!("wait {lease} {name}"), json!(wait.forgotten_at()));

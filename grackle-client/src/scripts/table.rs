@@ -62,34 +62,34 @@ macro_rules! scripts {
 
 scripts! {
     check: [];
-    create_namespace: ["more_keys" "namespace" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "clear"];
+    create_namespace: ["more_keys" "namespace" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "clear"];
     get_namespace: ["namespace"];
     update_namespace: ["namespace"];
-    delete_namespace: ["more_keys" "namespace" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "clear"];
+    delete_namespace: ["more_keys" "namespace" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "clear"];
     list_namespaces: ["rank" "page"];
-    create_semaphore: ["more_keys" "about" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off"];
-    get_semaphore: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    update_semaphore: ["more_keys" "about" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    delete_semaphore: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off"];
-    list_semaphores: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "rank" "page"];
-    list_semaphore_holders: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "holder" "rank" "page"];
-    list_semaphore_waiters: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "waiter" "rank" "page"];
-    get_semaphore_waiter: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "waiter" "holder" "rank" "waiting"];
-    acquire: ["first" "semaphore" "hold"] engine ["more_keys" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"]
+    create_semaphore: ["more_keys" "about" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off"];
+    get_semaphore: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    update_semaphore: ["more_keys" "about" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    delete_semaphore: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off"];
+    list_semaphores: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "rank" "page"];
+    list_semaphore_holders: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "holder" "rank" "page"];
+    list_semaphore_waiters: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "waiter" "rank" "page"];
+    get_semaphore_waiter: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "waiter" "holder" "rank" "waiting"];
+    acquire: ["first" "semaphore" "hold"] engine ["more_keys" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"]
         explanation ["drain" "holder" "rank" "waiting"];
-    resume: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    give_up: ["more_keys" "spare" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "holder" "rank" "waiting"];
+    resume: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    give_up: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "holder" "rank" "waiting"];
     confirm: ["hold" "claim"];
-    cancel: ["more_keys" "spare" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off"];
-    set_aside: ["more_keys" "spare" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    release: ["first" "semaphore" "hold"] engine ["more_keys" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    create_lease: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
-    get_lease: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
-    refresh_lease: ["more_keys" "spare" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
-    revoke_lease: ["more_keys" "spare" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    list_leases: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease" "rank" "page"];
-    sweep: ["more_keys" "spare" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    watch: ["more_keys" "semaphore" "hold" "record" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    cancel: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off"];
+    set_aside: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    release: ["first" "semaphore" "hold"] engine ["more_keys" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    create_lease: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
+    get_lease: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
+    refresh_lease: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
+    revoke_lease: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    list_leases: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease" "rank" "page"];
+    sweep: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    watch: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
 }
 
 #[cfg(test)]

@@ -72,8 +72,13 @@ impl Namespace {
         }
         semaphore.next_arrival += u32::from(old.is_none());
         let place = |wait: &Wait| semaphore.place(lease, wait);
+        let stays = |old: &Wait| old.is_in_flow() && place(&wait) == place(old);
+        let stays = old.as_ref().is_some_and(stays);
         let goes_back = old.is_some_and(|old| place(&wait) > place(&old));
         semaphore.waits.insert(lease, wait);
+        if !stays {
+            semaphore.push(lease);
+        }
         semaphore.keep_flows();
         if goes_back {
             self.admit(name, around);
@@ -108,14 +113,15 @@ impl Semaphore {
         now: Micros,
     ) -> Wait {
         let (arrival, queued_at, calls) = (self.next_arrival, now, Vec::new());
-        let start = self.start(lease, process, None);
-        Wait { weight, share, process, label: 0, arrival, start, queued_at, calls }
+        let wait =
+            Wait { weight, share, process, label: 0, arrival, start: None, queued_at, calls };
+        Wait { start: self.start(lease, &wait, None), ..wait }
     }
 
     /// The wait as it would stand with this call, and whether the call is known: the same call again
     /// asks for what its lease has asked for since.
     fn asked(&self, wanted: Wanted, process: Name, now: Micros) -> (Wait, bool) {
-        let Wanted { lease, weight, share, label, ticket, .. } = wanted;
+        let Wanted { lease, weight, share, label, ticket, listening, .. } = wanted;
         let Some(wait) = self.waits.get(lease) else {
             let wait = self.newcomer(lease, process, (weight, share), now);
             return (Wait { label, ..wait }, false);
@@ -123,8 +129,11 @@ impl Semaphore {
         let mut wait = wait.clone();
         let known = wait.call(ticket).is_some();
         if !known {
-            self.reweigh(lease, &mut wait, weight, share);
-            wait.label = label;
+            (wait.weight, wait.share, wait.label) = (weight, share, label);
+        }
+        // Back from aside, it stands where it would be by now.
+        if listening && !wait.listens() && wait.start.is_some() {
+            wait.start = Some(self.turn(lease, &wait, wait.start));
         }
         (wait, known)
     }

@@ -133,13 +133,19 @@ impl Namespace {
         let Asked { lease, semaphore, ticket } = call;
         let wait = self.semaphores.get_mut(semaphore);
         let wait = wait.and_then(|semaphore| semaphore.waits.get_mut(lease));
+        let listened = wait.as_ref().is_some_and(|wait| wait.listens());
         let call = wait.and_then(|wait| wait.call(ticket));
         let back = call.is_some_and(|call| {
             call.since = if call.aside { around.now } else { call.since };
             std::mem::take(&mut call.aside)
         });
         if back {
-            self.semaphores.entry(semaphore).and_modify(Semaphore::keep_flows);
+            self.semaphores.entry(semaphore).and_modify(|semaphore| {
+                if !listened {
+                    semaphore.enter(lease);
+                }
+                semaphore.keep_flows();
+            });
             around.asking.insert(ticket);
             self.mark(ticket.node, around.now);
         }

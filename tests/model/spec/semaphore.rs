@@ -32,8 +32,8 @@ pub(crate) struct Semaphore {
     pub(crate) drain: Drain,
     /// The highest tag that was granted since somebody waits.
     pub(crate) virtual_time: Tag,
-    /// How far each process is served that has waits in a weighted queue.
-    pub(crate) served: BTreeMap<Name, Tag>,
+    /// Who is first of each process that has waits in a weighted queue, and how far it is served.
+    pub(crate) served: BTreeMap<Name, (Name, Tag)>,
     pub(crate) holds: BTreeMap<Name, Hold>,
     pub(crate) waits: BTreeMap<Name, Wait>,
 }
@@ -90,12 +90,17 @@ impl Semaphore {
             let wait = self.waits.get_mut(head).expect("it is in the queue");
             if !leases.get(head).is_some_and(|lease| lease.is_alive(around.now)) {
                 self.end_wait(head, refused::NO_LEASE, around);
+                continue;
             } else if wait.is_over(around.now) {
                 self.waits.remove(head);
                 self.keep_flows();
-            } else if wait.pass_over(|ticket| around.is_deaf(ticket)) {
+                continue;
+            } else if wait.pass_over(|ticket| around.is_deaf(ticket)) || self.goes_behind(head) {
                 self.keep_flows();
-            } else if wait.weight - held <= free {
+                continue;
+            }
+            let wait = &self.waits[head];
+            if wait.weight - held <= free {
                 let wait = self.waits.remove(head).expect("it is in the queue");
                 let stood = Some((Stood::of(&wait), true));
                 self.drain.add(wait.weight, around.now);
@@ -192,17 +197,22 @@ impl Semaphore {
     /// At the better of two places: where it was granted, and where its lease waits by now.
     fn wait_again(&mut self, lease: Name, stood: Stood, mut undone: Grant) {
         let Grant { weight, label, .. } = undone;
-        let Stood { share, process, arrival, queued_at, start } = stood;
-        let start = self.start(lease, process, start);
-        let empty =
-            Wait { weight, share, process, label, arrival, start, queued_at, calls: Vec::new() };
-        let mut wait = self.waits.get(lease).cloned().unwrap_or(empty);
-        let back = Wait { arrival, start, ..wait.clone() };
-        if self.place(lease, &back) < self.place(lease, &wait) {
-            wait = back;
+        let Stood { share, process, arrival, queued_at, start: had } = stood;
+        let calls = Vec::new();
+        let again = Wait { weight, share, process, label, arrival, start: None, queued_at, calls };
+        let start = self.start(lease, &again, had);
+        let Some(waits) = self.waits.get(lease).cloned() else {
+            self.waits.insert(lease, Wait { start, calls: undone.aside, ..again });
+            return self.keep_flows();
+        };
+        let back = Wait { arrival, start, ..waits.clone() };
+        if self.place(lease, &back) < self.place(lease, &waits) {
+            self.waits.remove(lease);
+            self.keep_flows();
+            self.waits.insert(lease, back);
+            self.enter(lease);
         }
-        wait.calls.append(&mut undone.aside);
-        self.waits.insert(lease, wait);
+        self.waits.entry(lease).and_modify(|wait| wait.calls.append(&mut undone.aside));
         self.keep_flows();
     }
 

@@ -43,6 +43,11 @@ impl Wait {
         self.calls.iter().any(|call| !call.aside)
     }
 
+    /// In a weighted queue, and it may be granted.
+    pub(crate) fn is_in_flow(&self) -> bool {
+        self.start.is_some() && self.listens()
+    }
+
     pub(crate) fn call(&mut self, ticket: Ticket) -> Option<&mut Call> {
         self.calls.iter_mut().find(|call| call.ticket == ticket)
     }

@@ -172,9 +172,11 @@ impl Check<'_> {
         let processes: BTreeMap<_, _> =
             self.state.leases().map(|(lease, fields)| (lease, &fields["process_id"])).collect();
         for (lease, wait) in waits.iter().filter(|(_, wait)| wait.listens()) {
-            let Some(start) = wait.start else { continue };
+            if wait.start.is_none() {
+                continue;
+            }
             let flow = format!(":semaphore:{name}:flow:{}", processes[lease]);
-            right.entry(flow).or_default().insert((*lease).to_owned(), start);
+            right.entry(flow).or_default().insert((*lease).to_owned(), wait.arrival() as f64);
         }
         let prefix = format!(":semaphore:{name}:flow:");
         let flows = self.state.places.iter().filter(|(key, _)| key.starts_with(&prefix));
