@@ -5,14 +5,14 @@
   ARGV[1] semaphore      its name
   ARGV[2] lease_id
   ARGV[3] ticket
-  ARGV[4] explain        the weight asked for, where an answer of "timed_out" is to say why; else left out
+  ARGV[4] weight         asked for: only with it does an answer of "timed_out" say why
   ARGV[5] share          asked for, with it
   Returns {"result":"acquired","fencing_token":…,"semaphore":…}
           | {"result":"timed_out","semaphore":…,"waiting":…?} | {"result":"again"}
   Errors  NOTFOUND namespace not found | NOTFOUND lease not found | NOTFOUND semaphore not found
 ]]
 local name, lease_id, ticket = ARGV[1], ARGV[2], ARGV[3]
-local explain, share = tonumber(ARGV[4]), tonumber(ARGV[5])
+local weight, share = tonumber(ARGV[4]), tonumber(ARGV[5])
 
 if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
 if not sweep() then return AGAIN end
@@ -37,7 +37,7 @@ end
 local waiting
 if call then
   -- The place that it gives up.
-  waiting = explain and waiting_json(s, lease_id, w.place, w.weight)
+  waiting = weight and waiting_json(s, lease_id, w.place, w.weight)
   drop_call(s, lease_id, w, ticket)
   admit(s)
 end
@@ -47,12 +47,12 @@ local hold = held and cjson.decode(held)
 if hold and not call and claim(s, lease_id, hold, ticket) then
   return acquired(s, hold.fencing_token)
 end
-if explain and not waiting then
+if weight and not waiting then
   -- Its wait has ended a moment ago: then the place that it would get now.
   if not w then
-    w = { weight = explain, share = share }
+    w = { weight = weight, share = share }
     stand(s, lease_id, w, hold)
   end
-  waiting = waiting_json(s, lease_id, w.place, explain)
+  waiting = waiting_json(s, lease_id, w.place, weight)
 end
 return answer('timed_out', s, waiting)

@@ -13,7 +13,7 @@
   ARGV[8] max_waiters      0: no bound of its own; empty: as it is
   Returns {"result":"ok","semaphore":…} | {"result":"again"}
   Errors  NOTFOUND namespace not found | NOTFOUND semaphore not found | MISMATCH version mismatch
-          HELD permits less than the active holds
+          HELD permits less than the active holds | LIMIT reordered_waiters
 ]]
 local request, name, expected_version = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local permits, description, metadata = tonumber(ARGV[4]), ARGV[5], ARGV[6]
@@ -33,6 +33,9 @@ end
 read_queue(s)
 local before = s.discipline
 s.discipline = discipline ~= '' and discipline or before
+if s.discipline ~= before and redis.call('ZCARD', s.key .. ':weights') > MOST_REORDERED then
+  return redis.error_reply('LIMIT reordered_waiters')
+end
 s.max_waiters, s.permits = max_waiters or s.max_waiters, permits
 s.about = about_json(version + 1, created_at, description, metadata, s.discipline, s.max_waiters)
 s.updated = true

@@ -111,6 +111,9 @@ pub struct Limits {
     pub max_waiters: u64,
     /// Holds, and waits for one, a lease. Default 10,000.
     pub max_holds_per_lease: u64,
+    /// Streams of [`watch_semaphore`](crate::Client::watch_semaphore) that are open through a client.
+    /// Default 10,000.
+    pub max_watches: u64,
     /// Semaphores of which a client keeps what it sees, some 2 kB each: those it saw last. Default 1,000.
     pub max_observed_semaphores: u64,
 }
@@ -126,6 +129,7 @@ impl Default for Limits {
             max_holders: 100_000,
             max_waiters: 100_000,
             max_holds_per_lease: 10_000,
+            max_watches: 10_000,
             max_observed_semaphores: 1_000,
         }
     }
@@ -179,6 +183,7 @@ impl Limits {
             ("max_holders", self.max_holders),
             ("max_waiters", self.max_waiters),
             ("max_holds_per_lease", self.max_holds_per_lease),
+            ("max_watches", self.max_watches),
             ("max_observed_semaphores", self.max_observed_semaphores),
         ];
         if let Some((field, _)) = counts.iter().find(|(_, count)| *count == 0) {

@@ -37,7 +37,7 @@ impl Convoys {
         let now = self.began.elapsed();
         let Semaphore { waiting_count, active_holds, permits, last_activity_at, .. } = *state;
         self.note(now, namespace, &state.name, |series| {
-            if series.overtook(last_activity_at) {
+            if !series.takes(last_activity_at) {
                 return;
             }
             series.state(now, waiting_count, active_holds, permits);
@@ -81,7 +81,7 @@ impl Convoys {
     pub(crate) fn load(&self, namespace: &str, name: &str) -> Option<SemaphoreLoad> {
         let (now, name) = (self.began.elapsed(), full(namespace, name));
         let all = self.series();
-        all.get(&name).filter(|series| series.is_of(now)).map(|series| load(&name, series, now))
+        all.get(&name).filter(|series| series.is_recent(now)).map(|series| load(&name, series, now))
     }
 
     /// The busiest first: convoys, then by the longest queue, then by what drains from it.
@@ -92,7 +92,7 @@ impl Convoys {
         for (name, series) in all.iter_mut() {
             turns.extend(series.judge(now).map(|turn| (name.clone(), turn)));
         }
-        all.retain(|_, series| series.is_of(now));
+        all.retain(|_, series| series.is_recent(now));
         let mut loads: Vec<_> = all.iter().map(|(name, series)| load(name, series, now)).collect();
         drop(all);
         turns.iter().for_each(|(name, turn)| log(name, *turn));

@@ -142,6 +142,10 @@ impl Error {
             ("NOTFOUND", "waiter not found") => Self::WaiterNotFound,
             ("EXISTS", "namespace already exists") => Self::NamespaceExists,
             ("EXISTS", "semaphore already exists") => Self::SemaphoreExists,
+            ("REORDERED", reason) => Self::InvalidField {
+                field: "pagination_token",
+                reason: format!("{reason}: begin with the first page"),
+            },
             ("MISMATCH", _) => Self::VersionMismatch,
             ("TOOHEAVY", _) => Self::WeightExceedsPermits,
             ("HELD", _) => Self::PermitsBelowActiveHolds,

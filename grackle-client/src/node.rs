@@ -83,7 +83,7 @@ impl Node {
         let node = Arc::new(Self {
             scripts: Scripts::on_servers(config, Arc::clone(&servers), moves),
             waits: Waits::default(),
-            watches: Watches::default(),
+            watches: Watches::new(most(config.limits.max_watches)),
             convoys: Convoys::new(most(config.limits.max_observed_semaphores)),
             tidy: Arc::default(),
             on_drop: config.on_drop,
@@ -157,15 +157,30 @@ impl Node {
     /// Looks on at a semaphore; the first who does has the node watch it.
     pub(crate) fn look(self: &Arc<Self>, watched: &FullName) -> Result<Look, Error> {
         // First: what is due sooner than the watch is told is heard of, then.
-        if let Some(sweep_at) = self.waits.visit(&watched.namespace) {
-            self.patrol(&watched.namespace, sweep_at);
-        }
+        self.visit(&watched.namespace);
         let topic = || self.subscribers.listen(self, Topic::Semaphore(watched.clone()));
-        let (look, begun) = self.watches.join(watched, topic)?;
-        if let Some(begun) = begun {
-            self.runtime.spawn(watch::run(Arc::downgrade(self), watched.clone(), begun));
+        let joined = self.watches.join(watched, topic);
+        match joined {
+            Ok((look, begun)) => {
+                // Again: until then nothing has kept the namespace.
+                self.visit(&watched.namespace);
+                if let Some(begun) = begun {
+                    self.runtime.spawn(watch::run(Arc::downgrade(self), watched.clone(), begun));
+                }
+                Ok(look)
+            }
+            Err(error) => {
+                self.unlisten(&watched.namespace);
+                Err(error)
+            }
         }
-        Ok(look)
+    }
+
+    /// A semaphore of the namespace is watched: it is kept swept.
+    fn visit(self: &Arc<Self>, namespace: &str) {
+        if let Some(sweep_at) = self.waits.visit(namespace) {
+            self.patrol(namespace, sweep_at);
+        }
     }
 
     /// Somebody looks on no more; after the last nothing is heard of it.
@@ -178,6 +193,13 @@ impl Node {
     pub(crate) fn end_watch(&self, watched: &FullName, watch: u64) {
         let topic = || self.subscribers.unlisten(Topic::Semaphore(watched.clone()));
         self.watches.end(watched, watch, topic);
+    }
+
+    /// What was to be watched is not there: of its namespace nothing more is to be heard, unless
+    /// something else is.
+    pub(crate) fn end_vain_watch(&self, watched: &FullName, watch: u64) {
+        self.end_watch(watched, watch);
+        self.unlisten(&watched.namespace);
     }
 
     fn late(&self) -> MutexGuard<'_, Late> {
@@ -290,8 +312,8 @@ async fn follow(node: Weak<Node>, mut moved: mpsc::UnboundedReceiver<String>) {
             node.waits.misplaced(&namespace);
             node.subscribers.listen(&node, Topic::Namespace(namespace.clone()));
         }
-        for watched in node.watches.in_namespace(&namespace) {
-            node.subscribers.listen(&node, Topic::Semaphore(watched));
-        }
+        node.watches.each_in(&namespace, |watched| {
+            node.subscribers.listen(&node, Topic::Semaphore(watched.clone()));
+        });
     }
 }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use futures_util::stream::{self, Stream};
+use futures_util::stream::{self, Stream, StreamExt};
 
 use crate::error::Error;
 use crate::node::Node;
@@ -24,7 +24,8 @@ pub struct SemaphoreWatch(Pin<Box<dyn Stream<Item = Item> + Send>>);
 
 impl SemaphoreWatch {
     pub(crate) fn new(node: Arc<Node>, checked: Result<FullName, Error>) -> Self {
-        Self(Box::pin(stream::unfold(Step::Begin(node, checked), Step::next)))
+        // Fused: polled after its end it has ended still.
+        Self(Box::pin(stream::unfold(Step::Begin(node, checked), Step::next).fuse()))
     }
 
     /// The next event; none after the last.
@@ -85,10 +86,8 @@ impl Looker {
 
     async fn next(mut self) -> (Item, Step) {
         loop {
-            if self.look.shown.changed().await.is_err() {
-                let gone = "the runtime on which the client was connected has ended";
-                return (Err(Error::unavailable(gone)), Step::Over);
-            }
+            // Its end is told by what it shows last; the node keeps the sender until then.
+            let _ = self.look.shown.changed().await;
             let shown = self.look.shown.borrow_and_update().clone();
             return match shown {
                 Shown::NotYet => continue,
@@ -114,6 +113,7 @@ fn told(error: &Error) -> Error {
     match error {
         Error::NamespaceNotFound => Error::NamespaceNotFound,
         Error::SemaphoreNotFound => Error::SemaphoreNotFound,
+        Error::ResourceExhausted { limit } => Error::ResourceExhausted { limit: limit.clone() },
         Error::Unavailable { reason, .. } => Error::unavailable(reason),
         other => Error::internal(other.to_string()),
     }

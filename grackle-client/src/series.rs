@@ -74,18 +74,19 @@ impl Series {
     }
 
     /// Whether there is anything to show.
-    pub(crate) fn is_of(&self, now: Duration) -> bool {
-        now.saturating_sub(self.seen_at) < BUCKET * BUCKETS as u32
+    pub(crate) fn is_recent(&self, now: Duration) -> bool {
+        number_of(now).saturating_sub(number_of(self.seen_at)) < BUCKETS
     }
 
-    /// Was a later state than that seen already? Replies and messages come by two ways.
-    pub(crate) fn overtook(&mut self, last_activity_at: i64) -> bool {
+    /// Notes when the semaphore was in a state; false where a later one was seen already. Replies and
+    /// messages come by two ways.
+    pub(crate) fn takes(&mut self, last_activity_at: i64) -> bool {
         let older = self.last_activity_at - last_activity_at;
         if (1..OVERTAKEN * NANOS_A_MICRO).contains(&older) {
-            return true;
+            return false;
         }
         self.last_activity_at = last_activity_at;
-        false
+        true
     }
 
     /// A state of the semaphore.
@@ -353,6 +354,24 @@ mod tests {
     }
 
     #[test]
+    fn a_state_that_a_later_one_overtook_does_not_count_and_a_clock_set_back_hides_none() {
+        let mut series = Series::new();
+        assert!(series.takes(5_000_000_000));
+        assert!(!series.takes(4_999_999_999));
+        assert!(series.takes(5_000_000_000), "of the same moment: the later in order");
+        assert!(series.takes(1_000_000_000), "more than a second back");
+        assert!(!series.takes(999_999_999));
+    }
+
+    #[test]
+    fn what_has_no_sample_any_more_is_not_recent() {
+        let mut series = Series::new();
+        series.state(Duration::from_millis(4_900), 7, 4, 8);
+        let late = Duration::from_millis(124_800);
+        assert_eq!((series.samples(late), series.is_recent(late)), (vec![], false));
+    }
+
+    #[test]
     fn samples_are_of_two_minutes_and_what_was_seen_last_stands() {
         let mut series = Series::new();
         series.state(at(0), 7, 4, 8);
@@ -366,7 +385,7 @@ mod tests {
         assert!(samples.iter().all(|sample| sample.drained == 10 && sample.waiting_count == 7));
         assert!(samples.iter().all(|sample| sample.occupancy == 0.5));
         assert_eq!(series.drained_per_second(at(299)), 2.0);
-        assert!(series.is_of(at(400)) && !series.is_of(at(420)));
+        assert!(series.is_recent(at(400)) && !series.is_recent(at(420)));
         assert_eq!(series.samples(at(500)), []);
     }
 }

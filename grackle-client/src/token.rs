@@ -17,29 +17,37 @@ const MAX_LIMIT: i64 = 250;
 struct Token {
     /// The list and its filter.
     list: String,
+    /// What it went by, where that may change.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    order: String,
     after: bool,
     edge: Edge,
 }
 
 /// Where the page that a request asks for begins.
 pub(crate) fn from(token: &str, list: &[&str]) -> Result<PageStart, Error> {
+    let (start, order) = from_ordered(token, list)?;
+    if order.is_empty() { Ok(start) } else { Err(broken()) }
+}
+
+/// The same of a list whose order may change, and the order that it had; none for the first page.
+pub(crate) fn from_ordered(token: &str, list: &[&str]) -> Result<(PageStart, String), Error> {
     if token.is_empty() {
-        return Ok(PageStart::First);
+        return Ok((PageStart::First, String::new()));
     }
-    let broken = || Error::InvalidField {
+    let json = URL_SAFE_NO_PAD.decode(token).map_err(|_| broken())?;
+    let Token { list: whose, order, after, edge } =
+        serde_json::from_slice(&json).map_err(|_| broken())?;
+    if whose != name(list) || !is_score(&edge.0) {
+        return Err(broken());
+    }
+    Ok((if after { PageStart::After(edge) } else { PageStart::Before(edge) }, order))
+}
+
+fn broken() -> Error {
+    Error::InvalidField {
         field: "pagination_token",
         reason: "not a token that this list gave".to_owned(),
-    };
-    let json = URL_SAFE_NO_PAD.decode(token).map_err(|_| broken())?;
-    let token: Token = serde_json::from_slice(&json).map_err(|_| broken())?;
-    match token {
-        Token { list: whose, edge: Edge(score, _), .. }
-            if whose != name(list) || !is_score(&score) =>
-        {
-            Err(broken())
-        }
-        Token { after: true, edge, .. } => Ok(PageStart::After(edge)),
-        Token { edge, .. } => Ok(PageStart::Before(edge)),
     }
 }
 
@@ -63,7 +71,10 @@ pub(crate) fn limit(limit: i64) -> Result<i64, Error> {
 /// The tokens of the pages around a reply.
 pub(crate) fn page<T>(reply: &PageReply<T>, list: &[&str]) -> Page {
     let token = |edge: &Option<Edge>, after| match edge {
-        Some(edge) => encode(&Token { list: name(list), after, edge: edge.clone() }),
+        Some(edge) => {
+            let order = reply.order.clone().unwrap_or_default();
+            encode(&Token { list: name(list), order, after, edge: edge.clone() })
+        }
         None => String::new(),
     };
     Page {
@@ -96,7 +107,8 @@ mod tests {
     fn token(list: &[&str], after: bool) -> String {
         let edge = Some(here());
         let (before, behind) = if after { (None, edge) } else { (edge, None) };
-        let page = page(&PageReply::<()> { entries: vec![], before, after: behind }, list);
+        let page =
+            page(&PageReply::<()> { entries: vec![], order: None, before, after: behind }, list);
         page.next_pagination_token + &page.previous_pagination_token
     }
 
@@ -122,7 +134,8 @@ mod tests {
     fn a_score_that_is_no_number_is_refused() {
         for score in ["", "x", "nan", "inf", "-infinity", "1e999", "0x10"] {
             let edge = Edge(score.to_owned(), "m".to_owned());
-            let token = encode(&Token { list: "l".to_owned(), after: true, edge });
+            let token =
+                encode(&Token { list: "l".to_owned(), order: String::new(), after: true, edge });
             assert!(from(&token, &["l"]).is_err(), "{score}");
         }
     }

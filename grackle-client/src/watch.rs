@@ -23,15 +23,13 @@ const AGAIN_AFTER: Duration = Duration::from_secs(1);
 const PACE: Duration = Duration::from_millis(20);
 
 pub(crate) async fn run(node: Weak<Node>, watched: FullName, begun: Begun) {
-    let number = begun.number;
-    let mut watch = Watch::new(watched, begun);
-    while watch.round(&node).await {}
-    if let Some(node) = node.upgrade() {
-        node.end_watch(&watch.watched, number);
-    }
+    let mut watch = Watch::new(node, watched, begun);
+    while watch.round().await {}
 }
 
 struct Watch {
+    node: Weak<Node>,
+    number: u64,
     watched: FullName,
     wire: Receiver<Wire>,
     shown: Arc<Sender<Shown>>,
@@ -39,37 +37,46 @@ struct Watch {
     subscriptions: u64,
     messages: u64,
     renew_at: Instant,
+    /// After a try in vain, how long until the next.
+    pause: Duration,
+    /// There was nothing to watch.
+    in_vain: bool,
     /// When that was so which is shown, in µs by Redis' clock.
     at: i64,
 }
 
 impl Watch {
-    fn new(watched: FullName, begun: Begun) -> Self {
+    fn new(node: Weak<Node>, watched: FullName, begun: Begun) -> Self {
         Self {
+            node,
+            number: begun.number,
             watched,
             wire: begun.wire,
             shown: begun.shown,
             subscriptions: 0,
             messages: 0,
             renew_at: Instant::now(),
+            pause: AGAIN_AFTER,
+            in_vain: false,
             at: 0,
         }
     }
 
     /// False where it is over.
-    async fn round(&mut self, node: &Weak<Node>) -> bool {
+    async fn round(&mut self) -> bool {
         tokio::select! {
             // First, so that it ends with the last who looks on.
             biased;
             changed = self.wire.changed() => if changed.is_err() { return false },
             () = tokio::time::sleep_until(self.renew_at.into()) => {}
         }
-        let Some(node) = node.upgrade() else { return false };
+        let Some(node) = self.node.upgrade() else { return false };
         let wire = self.wire.borrow_and_update().clone();
         let begins = wire.subscriptions != self.subscriptions;
         if begins {
-            // Of another server, perhaps, with a clock of its own.
-            self.at = 0;
+            // Of another server, perhaps, with a clock of its own. What came in is older than what it
+            // is about to say.
+            (self.at, self.messages) = (0, wire.messages);
         }
         let mut news = self.read(&wire);
         if begins || self.renew_at <= Instant::now() {
@@ -106,7 +113,9 @@ impl Watch {
     async fn ask(&mut self, node: &Node) -> bool {
         let FullName { namespace, name } = &self.watched;
         let answer = node.scripts.watch(namespace, name).await;
-        let next = if answer.is_ok() { RENEW_EVERY } else { AGAIN_AFTER };
+        let first_in_vain = self.pause == AGAIN_AFTER;
+        let next = if answer.is_ok() { jittered(RENEW_EVERY) } else { self.pause };
+        self.pause = if answer.is_ok() { AGAIN_AFTER } else { (2 * self.pause).min(RENEW_EVERY) };
         self.renew_at = Instant::now() + next;
         match answer {
             Ok(sight) => {
@@ -114,12 +123,17 @@ impl Watch {
                 self.see(sight)
             }
             Err(error) if matches!(*self.shown.borrow(), Shown::NotYet) => {
+                self.in_vain = true;
                 self.show(Shown::Failed(Arc::new(error)))
             }
             Err(Error::NamespaceNotFound | Error::SemaphoreNotFound) => self.show(Shown::Deleted),
             Err(error) => {
                 let FullName { namespace, name } = &self.watched;
-                tracing::warn!(%error, namespace, name, "a watch asks Redis again");
+                if first_in_vain {
+                    tracing::warn!(%error, namespace, name, "a watch asks Redis again");
+                } else {
+                    tracing::debug!(%error, namespace, name, "a watch asks Redis once more");
+                }
                 false
             }
         }
@@ -146,7 +160,7 @@ impl Watch {
     fn show(&self, what: Shown) -> bool {
         self.shown.send_if_modified(|shown| {
             // A node that shuts down has said its last.
-            let goes_on = !is_last(shown);
+            let goes_on = !shown.is_last();
             if goes_on {
                 *shown = what;
             }
@@ -155,12 +169,28 @@ impl Watch {
     }
 
     fn is_over(&self) -> bool {
-        is_last(&self.shown.borrow())
+        self.shown.borrow().is_last()
     }
 }
 
-fn is_last(shown: &Shown) -> bool {
-    matches!(shown, Shown::Deleted | Shown::Failed(_))
+/// Whatever ends it, those who look on are told: also the end of the runtime, which drops its task.
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let gone = "the runtime on which the client was connected has ended";
+        self.show(Shown::Failed(Arc::new(Error::unavailable(gone))));
+        let Some(node) = self.node.upgrade() else { return };
+        if self.in_vain {
+            node.end_vain_watch(&self.watched, self.number);
+        } else {
+            node.end_watch(&self.watched, self.number);
+        }
+    }
+}
+
+/// A tenth less at most, so that watches which began together do not ask together.
+fn jittered(duration: Duration) -> Duration {
+    let unit = f64::from(nanoid::rngs::default(1)[0]) / 255.0;
+    duration.mul_f64(1.0 - unit / 10.0)
 }
 
 #[cfg(test)]
@@ -171,8 +201,8 @@ mod tests {
 
     fn watch() -> Watch {
         let watched = FullName { namespace: "ns".to_owned(), name: "s".to_owned() };
-        let (_, begun) = Watches::default().join(&watched, || {}).unwrap();
-        Watch::new(watched, begun.unwrap())
+        let (_, begun) = Watches::new(9).join(&watched, || {}).unwrap();
+        Watch::new(Weak::new(), watched, begun.unwrap())
     }
 
     fn sight(at: i64, active_holds: i64) -> Sight {
@@ -194,6 +224,16 @@ mod tests {
         assert!(!watch.see(sight(4_999_999, 4)));
         assert!(watch.see(sight(5_000_000, 6)), "of the same microsecond: the later in order");
         assert_eq!(holds(&watch), 6);
+    }
+
+    #[test]
+    fn one_whose_task_is_dropped_says_so() {
+        let watch = watch();
+        let shown = watch.shown.subscribe();
+        drop(watch);
+        assert!(
+            matches!(&*shown.borrow(), Shown::Failed(error) if error.to_string().contains("runtime"))
+        );
     }
 
     #[test]

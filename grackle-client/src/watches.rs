@@ -9,8 +9,9 @@ use crate::error::Error;
 use crate::topic::FullName;
 use crate::types::Semaphore;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Watches {
+    most: usize,
     state: Mutex<State>,
 }
 
@@ -20,6 +21,8 @@ struct State {
     /// Watches so far: a semaphore that is watched anew has another number.
     begun: u64,
     watches: HashMap<FullName, Watch>,
+    /// Of all of them.
+    lookers: usize,
 }
 
 #[derive(Debug)]
@@ -49,6 +52,13 @@ pub(crate) enum Shown {
     Failed(Arc<Error>),
 }
 
+impl Shown {
+    /// Nothing comes after it.
+    pub(crate) fn is_last(&self) -> bool {
+        matches!(self, Self::Deleted | Self::Failed(_))
+    }
+}
+
 /// A watch that begins.
 #[derive(Debug)]
 pub(crate) struct Begun {
@@ -65,6 +75,10 @@ pub(crate) struct Look {
 }
 
 impl Watches {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, state: Mutex::default() }
+    }
+
     /// One more looks on. For the first a watch begins; `then` runs before it can end.
     pub(crate) fn join(
         &self,
@@ -75,7 +89,13 @@ impl Watches {
         if state.closing {
             return Err(closing());
         }
-        if let Some(watch) = state.watches.get_mut(watched) {
+        if state.lookers >= self.most {
+            return Err(Error::ResourceExhausted { limit: "max_watches".to_owned() });
+        }
+        state.lookers += 1;
+        // One that has shown its last is over for those who come now; its task is about to say so.
+        let goes_on = |watch: &&mut Watch| !watch.shown.borrow().is_last();
+        if let Some(watch) = state.watches.get_mut(watched).filter(goes_on) {
             watch.lookers += 1;
             return Ok((watch.look(), None));
         }
@@ -90,6 +110,7 @@ impl Watches {
     /// One looks on no more; after the last the watch ends, and `then` runs before another begins.
     pub(crate) fn leave(&self, watched: &FullName, number: u64, then: impl FnOnce()) {
         let mut state = self.state();
+        state.lookers -= 1;
         let Some(watch) = state.watches.get_mut(watched).filter(|watch| watch.number == number)
         else {
             return;
@@ -132,9 +153,10 @@ impl Watches {
         self.state().watches.keys().any(|watched| watched.namespace == namespace)
     }
 
-    pub(crate) fn in_namespace(&self, namespace: &str) -> Vec<FullName> {
+    /// `then` runs before any of them can end.
+    pub(crate) fn each_in(&self, namespace: &str, then: impl FnMut(&FullName)) {
         let state = self.state();
-        state.watches.keys().filter(|watched| watched.namespace == namespace).cloned().collect()
+        state.watches.keys().filter(|watched| watched.namespace == namespace).for_each(then);
     }
 
     /// From now on nothing is watched; those who look on are told.
@@ -185,7 +207,7 @@ mod tests {
 
     #[test]
     fn one_watch_serves_all_who_look_on_and_ends_with_the_last() {
-        let watches = Watches::default();
+        let watches = Watches::new(9);
         let (first, begun) = watches.join(&watched("s"), nothing).unwrap();
         assert!(begun.is_some());
         let (second, none) = watches.join(&watched("s"), || panic!("listened twice")).unwrap();
@@ -200,8 +222,33 @@ mod tests {
     }
 
     #[test]
+    fn there_is_a_most_and_whoever_leaves_makes_room() {
+        let watches = Watches::new(2);
+        let (first, _) = watches.join(&watched("s"), nothing).unwrap();
+        watches.join(&watched("t"), nothing).unwrap();
+        let refused = watches.join(&watched("t"), || panic!("refused")).unwrap_err();
+        assert!(matches!(refused, Error::ResourceExhausted { limit } if limit == "max_watches"));
+        watches.end(&watched("s"), first.watch, nothing);
+        assert!(watches.join(&watched("u"), nothing).is_err(), "who looked on has yet to leave");
+        watches.leave(&watched("s"), first.watch, || panic!("it is over"));
+        watches.join(&watched("u"), nothing).unwrap();
+    }
+
+    #[test]
+    fn whoever_comes_after_the_last_event_has_a_watch_of_its_own() {
+        let watches = Watches::new(9);
+        let (first, begun) = watches.join(&watched("s"), nothing).unwrap();
+        begun.unwrap().shown.send_replace(Shown::Deleted);
+        let (next, begun) = watches.join(&watched("s"), nothing).unwrap();
+        assert!(begun.is_some() && next.watch != first.watch);
+        watches.end(&watched("s"), first.watch, || panic!("the next goes on"));
+        watches.leave(&watched("s"), first.watch, || panic!("the next goes on"));
+        assert!(watches.any_in("ns"));
+    }
+
+    #[test]
     fn whoever_leaves_a_watch_that_is_over_does_not_end_the_next() {
-        let watches = Watches::default();
+        let watches = Watches::new(9);
         let (first, _) = watches.join(&watched("s"), nothing).unwrap();
         watches.end(&watched("s"), first.watch, nothing);
         let (next, _) = watches.join(&watched("s"), nothing).unwrap();
@@ -213,7 +260,7 @@ mod tests {
 
     #[test]
     fn messages_that_nobody_has_read_yet_are_one() {
-        let watches = Watches::default();
+        let watches = Watches::new(9);
         let (_look, begun) = watches.join(&watched("s"), nothing).unwrap();
         let mut wire = begun.unwrap().wire;
         for message in 0..1_000_u32 {

@@ -25,8 +25,13 @@ use crate::metrics::OpenWatch;
 pub(crate) const NAME: &str = "WatchSemaphore";
 
 /// Beside those that any call may be answered with.
-pub(crate) const ERRORS: [Code; 4] =
-    [Code::InvalidArgument, Code::NotFound, Code::Internal, Code::Unavailable];
+pub(crate) const ERRORS: [Code; 5] = [
+    Code::InvalidArgument,
+    Code::NotFound,
+    Code::ResourceExhausted,
+    Code::Internal,
+    Code::Unavailable,
+];
 
 /// A comment, after that long without an event: proxies cut what is silent.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -61,11 +66,17 @@ async fn begin(app: &App, query: &str) -> Result<Events, ApiError> {
 fn request(query: &str) -> Result<WatchSemaphoreRequest, ApiError> {
     let mut request = WatchSemaphoreRequest::default();
     for (field, value) in form_urlencoded::parse(query.as_bytes()) {
-        match &*field {
-            "namespace_name" => request.namespace_name = value.into_owned(),
-            "semaphore_name" => request.semaphore_name = value.into_owned(),
+        let into = match &*field {
+            "namespace_name" => &mut request.namespace_name,
+            "semaphore_name" => &mut request.semaphore_name,
             _ => return Err(unknown(field.into_owned())),
+        };
+        if !into.is_empty() {
+            let message = format!("{field}: given twice");
+            return Err(ApiError::new(Code::InvalidArgument, message)
+                .with_detail("field", field.into_owned()));
         }
+        *into = value.into_owned();
     }
     Ok(request)
 }
@@ -119,5 +130,10 @@ mod tests {
         let refused = request("namespace_name=n&name=s").unwrap_err();
         assert_eq!(refused.code, Code::InvalidArgument);
         assert_eq!(refused.details["field"], "name");
+        let twice = request("namespace_name=n&namespace_name=m").unwrap_err();
+        assert_eq!(
+            (twice.code, &*twice.message),
+            (Code::InvalidArgument, "namespace_name: given twice")
+        );
     }
 }

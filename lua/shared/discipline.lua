@@ -36,12 +36,16 @@ local function charge(s, w)
   s.virtual_time, s.queue_changed = math.max(s.virtual_time, w.place), true
 end
 
-local function rest(s)
+-- Where nobody waits any more, set aside or not, the next who does begins at 0.
+local function begin_anew(s)
   if s.virtual_time and s.virtual_time > 0 and s.waiting_count == 0
     and redis.call('EXISTS', s.key .. ':weights') == 0 then
     s.virtual_time, s.queue_changed = 0, true
   end
 end
+
+-- Half a second's work, in which Redis does nothing else.
+local MOST_REORDERED = 20000
 
 -- All who wait take the places of a discipline that is new to them, as if they arrived once more in
 -- the same order: the one step that is as long as the queue.

@@ -27,12 +27,12 @@ local function check_listeners(w)
   return changed
 end
 
--- Ends the wait with a hold; `asking` is the ticket, if any, that this script's reply answers.
-local function grant(s, lease_id, old, w, asking)
+-- Ends the wait with a hold; `ticket` is the call, if any, that this script's reply answers.
+local function grant(s, lease_id, old, w, ticket)
   local calls, aside = {}, {}
   for _, call in ipairs(w.calls) do
-    local listens = call.ticket == asking or not call.aside
-    if listens then table.insert(calls, call.ticket) else table.insert(aside, call) end
+    local hears = call.ticket == ticket or not call.aside
+    if hears then table.insert(calls, call.ticket) else table.insert(aside, call) end
   end
   local want = { weight = w.weight, metadata = w.metadata, calls = calls, aside = aside }
   charge(s, w)
@@ -44,7 +44,7 @@ local function grant(s, lease_id, old, w, asking)
     if w.stands.listens then drain(s, w.stands.weight) end
   end
   take(s, lease_id, old, want)
-  if #w.calls > 1 or not asking then tell(w, acquired(s, want.fencing_token), asking) end
+  if #w.calls > 1 or not ticket then tell(w, acquired(s, want.fencing_token), ticket) end
   return want.fencing_token
 end
 

@@ -64,7 +64,7 @@ local function leave(s, lease_id, w, up_to)
     uncount(s, stands)
     if stands.start then leave_flow(s, lease_id, stands, up_to) end
   end
-  rest(s)
+  begin_anew(s)
 end
 
 -- Writes the wait and puts it where its calls say: new, changed, set aside or back in its place.

@@ -13,7 +13,7 @@ local function sum_of_weights(s, first, last)
 end
 
 -- The weight before a rank, and whether it is only known to be that much at least: where many stand
--- on both sides, those that are not looked up count as 1.
+-- on both sides, those that are not looked up count as 1; and of what passes 2^53 no more is told.
 local function weight_before(s, rank)
   local rest = s.waiting_count - rank
   if rest < rank and rest <= WEIGHTS_SUMMED and s.waiting_carry == 0 then
@@ -21,7 +21,8 @@ local function weight_before(s, rank)
   end
   local summed = math.min(rank, WEIGHTS_SUMMED)
   local sum = summed > 0 and sum_of_weights(s, 0, summed - 1) or 0
-  return math.min(sum + (rank - summed), MAX_PERMITS), rank > summed
+  local least = sum + (rank - summed)
+  return math.min(least, MAX_PERMITS), rank > summed or least > MAX_PERMITS
 end
 
 local function waiting_json(s, lease_id, place, weight)

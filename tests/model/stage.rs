@@ -141,7 +141,7 @@ impl Stage {
             }
             Op::ListWaiters { ns, name, from, limit } => {
                 let from = start(from);
-                let listed = scripts.list_semaphore_waiters(ns, name, &from, limit as i64);
+                let listed = scripts.list_semaphore_waiters(ns, name, &from, limit as i64, "");
                 Answer::Waiters(page(listed.await?))
             }
             Op::GetWaiter { ns, name, lease } => {

@@ -99,7 +99,7 @@ impl List {
     async fn page(self, w: &World, from: &PageStart, limit: i64) -> PageReply<String> {
         fn names<T>(page: PageReply<T>, name: impl Fn(T) -> String) -> PageReply<String> {
             let entries = page.entries.into_iter().map(name).collect();
-            PageReply { entries, before: page.before, after: page.after }
+            PageReply { entries, order: page.order, before: page.before, after: page.after }
         }
         let page = match self {
             Namespaces => {
@@ -113,7 +113,7 @@ impl List {
                 names(page.unwrap(), |entry| entry.lease_id)
             }
             Waiters => {
-                let page = w.scripts.list_semaphore_waiters(NS, SEM, from, limit).await;
+                let page = w.scripts.list_semaphore_waiters(NS, SEM, from, limit, "").await;
                 names(page.unwrap(), |entry| entry.lease_id)
             }
             Leases => {

@@ -227,9 +227,10 @@ impl Scene<'_> {
     }
 }
 
-async fn play(world: &World, node: &mut Node, schedules: &[Schedule]) {
+/// `case` is in the names: what a failed one left behind is none of the next, smaller one's.
+async fn play(world: &World, node: &mut Node, case: usize, schedules: &[Schedule]) {
     let all = schedules.iter().enumerate().map(|(number, schedule)| {
-        let (name, permits, node) = (format!("s{number}"), schedule.permits, &*node);
+        let (name, permits, node) = (format!("s{case}-{number}"), schedule.permits, &*node);
         let mut scene = Scene { world, node, name, permits, version: 1, calls: Vec::new() };
         async move {
             scene.begin(schedule.discipline).await;
@@ -253,7 +254,7 @@ async fn play(world: &World, node: &mut Node, schedules: &[Schedule]) {
     for (number, (calls, naive)) in ends.iter().enumerate() {
         let waited = naive.admitted.iter().filter(|admitted| admitted.waited);
         let right: Vec<_> = waited.map(|admitted| calls[admitted.call].ticket.clone()).collect();
-        let is = order.remove(&format!("s{number}")).unwrap_or_default();
+        let is = order.remove(&format!("s{case}-{number}")).unwrap_or_default();
         assert_eq!(is, right, "admitted by the scripts, and in order, of {:?}", schedules[number]);
     }
 }
@@ -286,8 +287,10 @@ fn random_schedules_are_admitted_as_naive_queues_admit_them() {
         ..Config::default()
     };
     let schedules = prop::collection::vec(schedule(), AT_ONCE);
+    let case = std::cell::Cell::new(0);
     let outcome = TestRunner::new(config).run(&schedules, |schedules| {
-        runtime.block_on(play(&world, &mut node.borrow_mut(), &schedules));
+        case.set(case.get() + 1);
+        runtime.block_on(play(&world, &mut node.borrow_mut(), case.get(), &schedules));
         Ok(())
     });
     if let Err(error) = outcome {

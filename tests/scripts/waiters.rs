@@ -5,13 +5,17 @@ use std::time::Duration;
 use crate::support::world::{
     MINUTE, NS, Node, SEM, START, World, lease_id, metadata, now_or_never, wanted,
 };
+use crate::support::{Space, TestRedis};
 use grackle_client::Error;
 use grackle_client::scripts::{Edge, Outcome, PageStart, Rules, Wanted};
-use grackle_client::types::QueueDiscipline::{Lifo, Weighted};
-use grackle_client::types::{Drained, Holder, Metadata, SemaphoreWaiterResponse, Waiter, Waiting};
+use grackle_client::types::QueueDiscipline::{Fifo, Lifo, Weighted};
+use grackle_client::types::{
+    Drained, Holder, ListSemaphoreWaitersRequest, Metadata, SemaphoreWaiterResponse,
+    UpdateSemaphoreRequest, Waiter, Waiting,
+};
 
 async fn waiters(w: &World) -> Vec<Waiter> {
-    let page = w.scripts.list_semaphore_waiters(NS, SEM, &PageStart::First, 250).await;
+    let page = w.scripts.list_semaphore_waiters(NS, SEM, &PageStart::First, 250, "").await;
     w.check().await;
     page.unwrap().entries
 }
@@ -133,7 +137,7 @@ async fn pages_go_on_though_waiters_move_between_the_queue_and_aside() {
     let mut seen = Vec::new();
     let mut from = PageStart::First;
     for moved in [[0, 1], [1, 2], [3, 4]] {
-        let page = w.scripts.list_semaphore_waiters(NS, SEM, &from, 2).await.unwrap();
+        let page = w.scripts.list_semaphore_waiters(NS, SEM, &from, 2, "").await.unwrap();
         seen.extend(page.entries.into_iter().map(|waiter| waiter.lease_id));
         // The boundary goes aside with one that was shown or is to come, then they come back.
         for call in moved {
@@ -144,6 +148,42 @@ async fn pages_go_on_though_waiters_move_between_the_queue_and_aside() {
     }
     assert_eq!(seen, ["b", "c", "d", "e", "f", "g"].map(lease_id));
     w.end().await;
+}
+
+#[tokio::test]
+async fn a_page_does_not_go_on_in_another_order() {
+    let redis = TestRedis::shared().await;
+    let space = Space::create(redis.client().await, 1).await;
+    space.take(&space.lease().await, 1).await;
+    for _ in 0..3 {
+        drop(space.wait(&space.lease().await, 1).await);
+    }
+    let mut request = ListSemaphoreWaitersRequest {
+        namespace_name: space.namespace.clone(),
+        semaphore_name: Space::SEMAPHORE.to_owned(),
+        limit: 2,
+        ..Default::default()
+    };
+    let first = space.client.list_semaphore_waiters(request.clone()).await.unwrap();
+    request.pagination_token = first.page.next_pagination_token;
+    let update = |queue_discipline, expected_version| UpdateSemaphoreRequest {
+        namespace_name: space.namespace.clone(),
+        semaphore_name: Space::SEMAPHORE.to_owned(),
+        permits: 1,
+        expected_version,
+        queue_discipline,
+        ..Default::default()
+    };
+    space.client.update_semaphore(update(Lifo, 1)).await.unwrap();
+    let refused = space.client.list_semaphore_waiters(request.clone()).await.unwrap_err();
+    assert!(
+        matches!(&refused, Error::InvalidField { field: "pagination_token", .. }),
+        "{refused:?}"
+    );
+    space.client.update_semaphore(update(Fifo, 2)).await.unwrap();
+    let second = space.client.list_semaphore_waiters(request).await.unwrap();
+    assert_eq!((first.waiters.len(), second.waiters.len()), (2, 1));
+    redis.assert_nothing_left(&space.client).await;
 }
 
 #[tokio::test]
@@ -184,7 +224,7 @@ async fn places_that_are_fractions_negative_or_equal_are_paged_once_each() {
     all.sort_by(|a, b| a.partial_cmp(b).unwrap());
     let all: Vec<_> = all.into_iter().map(|(_, lease)| lease).collect();
     let page = async |from: PageStart, limit| {
-        let page = w.scripts.list_semaphore_waiters(NS, SEM, &from, limit).await.unwrap();
+        let page = w.scripts.list_semaphore_waiters(NS, SEM, &from, limit, "").await.unwrap();
         let leases: Vec<_> = page.entries.into_iter().map(|waiter| waiter.lease_id).collect();
         (leases, page.before, page.after)
     };
@@ -232,9 +272,9 @@ async fn whoever_does_not_wait_is_no_waiter() {
     assert!(matches!(missing, Err(Error::SemaphoreNotFound)));
     let missing = w.scripts.get_semaphore_waiter("other", SEM, &id).await;
     assert!(matches!(missing, Err(Error::NamespaceNotFound)));
-    let missing = w.scripts.list_semaphore_waiters(NS, "t", &PageStart::First, 1).await;
+    let missing = w.scripts.list_semaphore_waiters(NS, "t", &PageStart::First, 1, "").await;
     assert!(matches!(missing, Err(Error::SemaphoreNotFound)));
-    let missing = w.scripts.list_semaphore_waiters("other", SEM, &PageStart::First, 1).await;
+    let missing = w.scripts.list_semaphore_waiters("other", SEM, &PageStart::First, 1, "").await;
     assert!(matches!(missing, Err(Error::NamespaceNotFound)));
     assert_eq!(waiter(&w, "b").await.unwrap().waiter.lease_id, id);
     w.give_up(&call).await.unwrap();

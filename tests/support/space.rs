@@ -79,11 +79,20 @@ impl Space {
         self.try_lease(ttl_seconds).await.expect("a new lease")
     }
 
+    /// A new lease of that process.
+    pub(crate) async fn lease_of(&self, process_id: &str, ttl_seconds: i64) -> String {
+        self.try_lease_of(process_id, ttl_seconds).await.expect("a new lease")
+    }
+
     /// As [`Space::lease_for`], where Redis may be away.
     pub(crate) async fn try_lease(&self, ttl_seconds: i64) -> Result<String, Error> {
+        self.try_lease_of("test", ttl_seconds).await
+    }
+
+    async fn try_lease_of(&self, process_id: &str, ttl_seconds: i64) -> Result<String, Error> {
         let request = CreateSemaphoreLeaseRequest {
             namespace_name: self.namespace.clone(),
-            process_id: "test".to_owned(),
+            process_id: process_id.to_owned(),
             ttl_seconds,
             ..Default::default()
         };

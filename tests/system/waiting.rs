@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use crate::support::{LONG, Space, TestRedis, granted};
-use grackle_client::types::{AcquireOutcome, UpdateSemaphoreRequest};
+use grackle_client::types::{
+    AcquireOutcome, ListSemaphoreWaitersRequest, QueueDiscipline, UpdateSemaphoreRequest, Waiter,
+};
+use tokio::task::JoinSet;
 
 #[tokio::test]
 async fn a_release_on_one_node_admits_the_waiter_of_another() {
@@ -39,6 +42,57 @@ async fn grants_follow_arrival_across_nodes_and_weights_and_tokens_rise() {
         last = token;
         here.release(&lease).await;
     }
+    redis.assert_nothing_left(&here.client).await;
+}
+
+/// Its first calls come before it is heard, and after a lost connection all are set aside at once.
+#[tokio::test]
+async fn in_a_weighted_queue_a_burst_through_a_new_node_is_one_process_turns() {
+    let redis = TestRedis::own().await;
+    let here = Space::create(redis.client().await, 1).await;
+    let update = UpdateSemaphoreRequest {
+        namespace_name: here.namespace.clone(),
+        semaphore_name: Space::SEMAPHORE.to_owned(),
+        permits: 1,
+        expected_version: 1,
+        queue_discipline: QueueDiscipline::Weighted,
+        ..Default::default()
+    };
+    here.client.update_semaphore(update).await.unwrap();
+    let holder = here.lease().await;
+    here.take(&holder, 1).await;
+    let there = here.through(redis.client().await);
+    let mut burst = JoinSet::new();
+    for _ in 0..20 {
+        let (there, lease) = (there.clone(), here.lease_of("crowd", 1_000).await);
+        burst.spawn(async move { there.acquire(&lease, 1, LONG).await });
+    }
+    here.until_waiting(20).await;
+    let other = here.wait(&here.lease_of("alone", 1_000).await, 1).await;
+    let order = async || {
+        let request = ListSemaphoreWaitersRequest {
+            namespace_name: here.namespace.clone(),
+            semaphore_name: Space::SEMAPHORE.to_owned(),
+            ..Default::default()
+        };
+        here.client.list_semaphore_waiters(request).await.unwrap().waiters
+    };
+    let alone =
+        |waiters: &[Waiter]| waiters.iter().position(|it| it.process_id == "alone").unwrap();
+    let before = order().await;
+    assert!(alone(&before) <= 1, "it is next, or after one of the crowd: {before:#?}");
+    let _: i64 = redis.run(&["CLIENT", "KILL", "TYPE", "pubsub"]).await;
+    here.release(&holder).await;
+    here.until_waiting(20).await;
+    assert!(order().await.iter().all(|waiter| !waiter.set_aside));
+    let left: Vec<_> = order().await.into_iter().map(|waiter| waiter.lease_id).collect();
+    let granted = before.iter().position(|waiter| !left.contains(&waiter.lease_id)).unwrap();
+    let stay = before.iter().enumerate().filter(|(at, _)| *at != granted);
+    let right: Vec<_> = stay.map(|(_, waiter)| waiter.lease_id.clone()).collect();
+    assert_eq!(left, right, "the turns of before");
+    assert!(granted <= 1, "{granted}");
+    burst.abort_all();
+    other.abort();
     redis.assert_nothing_left(&here.client).await;
 }
 

@@ -121,6 +121,7 @@ async fn what_can_not_be_watched_is_an_error_and_the_end() {
     let mut looker = Looker::at(&space.on_semaphore("none"));
     assert!(matches!(looker.next().await, Some(Err(Error::SemaphoreNotFound))));
     assert!(looker.next().await.is_none());
+    assert!(looker.next().await.is_none(), "polled after its end it has ended still");
     let mut looker = Looker::at(&space.on_semaphore("not a name"));
     assert!(matches!(looker.next().await, Some(Err(Error::InvalidField { .. }))));
     assert!(looker.next().await.is_none());

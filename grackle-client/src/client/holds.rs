@@ -104,9 +104,14 @@ impl Client {
     /// Those who are set aside, `position` 0, stand among the others, at the place to which they
     /// come back: whoever leaves the queue or comes back to it meanwhile is shown once all the same.
     ///
+    /// In a weighted queue from which some have given up, those of their process stand behind where they
+    /// will be admitted: only its first moves up at once, each other one when it is the first. So do
+    /// [`position`](crate::types::Waiting::position) and `weight_ahead` say too much of them.
+    ///
     /// # Errors
     ///
-    /// [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`].
+    /// - [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`].
+    /// - [`Error::InvalidField`]: `pagination_token`: the queue has another discipline since; begin anew.
     ///
     /// # Cancel safety
     ///
@@ -119,8 +124,9 @@ impl Client {
         names(ns, name)?;
         let list = ["waiters", ns, name];
         let limit = token::limit(request.limit)?;
-        let from = token::from(&request.pagination_token, &list)?;
-        let reply = self.node.scripts.list_semaphore_waiters(ns, name, &from, limit).await?;
+        let (from, order) = token::from_ordered(&request.pagination_token, &list)?;
+        let scripts = &self.node.scripts;
+        let reply = scripts.list_semaphore_waiters(ns, name, &from, limit, &order).await?;
         let page = token::page(&reply, &list);
         Ok(ListSemaphoreWaitersResponse { waiters: reply.entries, page })
     }

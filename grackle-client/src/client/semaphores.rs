@@ -35,6 +35,7 @@ impl Client {
         let rules = Rules { permits: *permits, discipline, max_waiters };
         let semaphore =
             scripts.create_semaphore(&id, ns, name, rules, description, metadata).await?;
+        self.node.convoys.state(ns, &semaphore);
         Ok(SemaphoreResponse { semaphore })
     }
 
@@ -68,6 +69,7 @@ impl Client {
     /// - [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`].
     /// - [`Error::VersionMismatch`]: it was updated since `expected_version`.
     /// - [`Error::PermitsBelowActiveHolds`]: more is held than `permits`.
+    /// - [`Error::ResourceExhausted`]: `reordered_waiters`: another discipline, and more than 20,000 wait.
     pub async fn update_semaphore(
         &self,
         request: UpdateSemaphoreRequest,
@@ -86,6 +88,7 @@ impl Client {
         let rules = Rules { permits: *permits, discipline, max_waiters };
         let semaphore =
             scripts.update_semaphore(&id, ns, name, version, rules, description, metadata).await?;
+        self.node.convoys.state(ns, &semaphore);
         Ok(SemaphoreResponse { semaphore })
     }
 

@@ -26,12 +26,14 @@ impl Client {
     ///
     /// - [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`], [`Error::InvalidField`]: only as
     ///   the first.
+    /// - [`Error::ResourceExhausted`]: `max_watches`: only as the first.
     /// - [`Error::Unavailable`]: as the first, Redis does not answer; later, this client was
     ///   [shut down](Self::shutdown).
     ///
     /// [`Error::NamespaceNotFound`]: crate::Error::NamespaceNotFound
     /// [`Error::SemaphoreNotFound`]: crate::Error::SemaphoreNotFound
     /// [`Error::InvalidField`]: crate::Error::InvalidField
+    /// [`Error::ResourceExhausted`]: crate::Error::ResourceExhausted
     /// [`Error::Unavailable`]: crate::Error::Unavailable
     ///
     /// # Cancel safety

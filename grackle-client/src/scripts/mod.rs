@@ -232,7 +232,7 @@ impl Scripts {
                 Err(error) => return Err(error),
             }
         }
-        Ok(PageReply { entries, before: names.before, after: names.after })
+        Ok(PageReply { entries, order: None, before: names.before, after: names.after })
     }
 
     /// How many namespaces the index names.
@@ -336,16 +336,18 @@ impl Scripts {
         parse(&self.text(&call).await?)
     }
 
+    /// `order` is that of the page from which this one goes on; empty for the first.
     pub async fn list_semaphore_waiters(
         &self,
         ns: &str,
         name: &str,
         from: &PageStart,
         limit: i64,
+        order: &str,
     ) -> Result<PageReply<Waiter>, Error> {
         let mut call = self.on(&self.table.list_semaphore_waiters, ns);
         page_args(call.arg(name), from, limit);
-        parse(&self.text(&call).await?)
+        parse(&self.text(call.arg(order)).await?)
     }
 
     pub async fn get_semaphore_waiter(

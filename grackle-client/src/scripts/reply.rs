@@ -76,6 +76,8 @@ pub struct Edge(pub String, pub String);
 #[derive(Debug, Deserialize)]
 pub struct PageReply<T> {
     pub entries: Vec<T>,
+    /// What its order goes by, where that may change.
+    pub order: Option<String>,
     pub before: Option<Edge>,
     pub after: Option<Edge>,
 }

@@ -89,7 +89,7 @@ scripts! {
     revoke_lease: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
     list_leases: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease" "rank" "page"];
     sweep: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    watch: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    watch: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub struct Waiting {
     /// Sum of the weights of those before it, shown up to 2^53 − 1.
     pub weight_ahead: i64,
     /// `weight_ahead` is that much at least: more than 500 stand before it and as many behind, and
-    /// beyond the first 500 each counts as 1.
+    /// beyond the first 500 each counts as 1; or it is more than 2^53 − 1.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub weight_ahead_is_least: bool,
     /// The first 10 holders, by `locked_at`.

@@ -50,6 +50,8 @@ limits! {
     max_waiters: u64 = "GRACKLE_MAX_WAITERS";
     /// Holds, and waits for one, a lease
     max_holds_per_lease: u64 = "GRACKLE_MAX_HOLDS_PER_LEASE";
+    /// Streams of WatchSemaphore that are open through a server
+    max_watches: u64 = "GRACKLE_MAX_WATCHES";
     /// Semaphores of which a server keeps what it sees, for /metrics and convoys
     max_observed_semaphores: u64 = "GRACKLE_MAX_OBSERVED_SEMAPHORES";
 }

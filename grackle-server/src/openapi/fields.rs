@@ -44,7 +44,7 @@ fn count(field: &str) -> Option<Value> {
         "active_holds" => ("Sum of the holders' weights.", 0),
         "active_holders_count" => ("Number of holders.", 0),
         "waiting_count" => ("Number of waiters in the queue whose servers listen.", 0),
-        "waiting_weight" => ("Sum of those waiters' weights.", 0),
+        "waiting_weight" => ("Sum of those waiters' weights, shown up to 2^53 - 1.", 0),
         "fencing_token" => (
             "Grows from hold to hold of one semaphore and stays while the hold lives; 0 where \
              nothing is held.",
@@ -125,7 +125,7 @@ fn flag(field: &str) -> Option<Value> {
         "set_aside" => "Passed over for now, as nobody listens for its answer; its place is kept.",
         "weight_ahead_is_least" => {
             "Only where true: weight_ahead is that much at least. More than 500 stand before it and \
-             as many behind; beyond the first 500 each counts as 1."
+             as many behind; beyond the first 500 each counts as 1. Or it is more than 2^53 - 1."
         }
         _ => return None,
     };
