@@ -477,7 +477,9 @@ async fn a_weight_ahead_of_more_than_2_to_the_53_is_shown_up_to_there() {
     w.queue(&n.call("b"), most - 1).await;
     assert_eq!(place(&refused(&w, &mut n, "c", most).await), (2, most - 1));
     w.queue(&n.call("c"), most).await;
-    assert_eq!(place(&refused(&w, &mut n, "d", most).await), (3, most));
+    let beyond = refused(&w, &mut n, "d", most).await;
+    assert_eq!((beyond.position, beyond.weight_ahead), (3, most));
+    assert!(beyond.weight_ahead_is_least, "it is more");
     assert_eq!(place(&waiting(&w, "c").await), (2, most - 1));
     w.end().await;
 }

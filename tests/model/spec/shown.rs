@@ -71,7 +71,7 @@ impl Semaphore {
         types::Waiting {
             position: ahead.len() as i64 + 1,
             weight_ahead,
-            weight_ahead_is_least: false,
+            weight_ahead_is_least: sum > i128::from(MAX_PERMITS),
             holders: holders.iter().take(10).map(|(lease, hold)| hold.shown(lease)).collect(),
             estimated_wait_seconds: drained.map(wait),
             drained,
