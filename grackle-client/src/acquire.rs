@@ -185,7 +185,7 @@ fn share(request: &AcquireSemaphoreRequest) -> i64 {
 }
 
 /// Did Redis perhaps do what was asked?
-fn undecided(error: &Error) -> bool {
+pub(crate) fn undecided(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Internal)
 }
 

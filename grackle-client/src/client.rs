@@ -3,6 +3,7 @@
 mod holds;
 mod leases;
 mod namespaces;
+mod ownerless;
 mod semaphores;
 mod sights;
 
@@ -29,12 +30,13 @@ use crate::warning::RedisWarning;
 ///
 /// - [`Error::InvalidField`]: a field is out of its range. Nothing was sent.
 /// - [`Error::Unavailable`]: Redis did not answer within [`Config::retry_for`]. What was asked may
-///   have happened or not; asking again is safe.
+///   have happened or not; asking again is safe, but for [`up_semaphore`](Self::up_semaphore).
 ///
 /// # Cancel safety
 ///
 /// Dropping the future of an operation other than [`acquire_semaphore`](Self::acquire_semaphore)
-/// leaves open whether it happened. Asking again is safe.
+/// leaves open whether it happened. Asking again is safe, but for
+/// [`up_semaphore`](Self::up_semaphore).
 #[derive(Clone)]
 pub struct Client {
     node: Arc<Node>,

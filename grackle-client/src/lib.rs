@@ -5,7 +5,9 @@
 //!
 //! How it works, in reading order: `client` checks a request, `acquire` is the wait of one call,
 //! `node` what the calls of one client share; `waits` maps those that wait, `wakeup` hears their
-//! answers, `patrol` sweeps what expires, `tidy` what nobody waits for; `semaphore_watch` is the
+//! answers, `patrol` sweeps what expires, `tidy` what nobody waits for;
+//! `down` takes a permit without an owner, waiting under one of the `stand_ins`, and tells Redis with what
+//! it `heard` which calls it may forget; `semaphore_watch` is the
 //! stream of one who looks on, `watches` maps what this node watches, `watch` is one of those, and a
 //! `topic` what it hears of; `convoys` has a `series` of what this node sees of a semaphore; `acks` has a grant wait for
 //! replicas, through the `witness` of its server. `scripts` runs the Lua files over the `lanes`, one a
@@ -21,7 +23,9 @@ mod checkup;
 mod client;
 mod config;
 mod convoys;
+mod down;
 mod error;
+mod heard;
 mod keys;
 mod lane;
 mod lanes;
@@ -32,6 +36,7 @@ pub mod scripts;
 mod semaphore_watch;
 mod series;
 mod servers;
+mod stand_ins;
 mod tidy;
 mod token;
 mod topic;

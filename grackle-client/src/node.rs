@@ -14,9 +14,11 @@ use crate::acks::Acks;
 use crate::config::{Config, OnDrop};
 use crate::convoys::Convoys;
 use crate::error::Error;
+use crate::heard::{Heard, REMEMBERED_FOR};
 use crate::patrol;
 use crate::scripts::{AcquireReply, Call, Outcome, Resumed, Scripts};
 use crate::servers::Servers;
+use crate::stand_ins::StandIns;
 use crate::tidy::{self, Tidy};
 use crate::topic::{FullName, Topic};
 use crate::waits::{self, Answer, Waits};
@@ -31,7 +33,7 @@ const GATHER: Duration = Duration::from_millis(2);
 /// time that a server gives them.
 const CLOSES_WITHIN: Duration = Duration::from_secs(2);
 /// Calls that one script asks about.
-const BATCH: usize = 500;
+pub(crate) const BATCH: usize = 500;
 
 /// When a namespace has to be swept, from time to time sooner.
 type SweepAt = tokio::sync::watch::Receiver<std::time::Instant>;
@@ -56,6 +58,8 @@ pub(crate) struct Node {
     pub(crate) subscribers: Subscribers,
     /// Where grants wait for replicas, if they do.
     pub(crate) acks: Option<Acks>,
+    pub(crate) heard: Heard,
+    pub(crate) stand_ins: StandIns,
     servers: Arc<Servers>,
     late: Mutex<Late>,
     next_ticket: AtomicU64,
@@ -86,6 +90,8 @@ impl Node {
             watches: Watches::new(most(config.limits.max_watches)),
             convoys: Convoys::new(most(config.limits.max_observed_semaphores)),
             tidy: Arc::default(),
+            heard: Heard::default(),
+            stand_ins: StandIns::default(),
             on_drop: config.on_drop,
             runtime: Handle::current(),
             acks: config.replica_acks.map(|wanted| Acks::new(config, &servers, wanted)),
@@ -253,6 +259,12 @@ impl Node {
         if let Some(semaphore) = &reply.semaphore {
             self.convoys.state(namespace, semaphore);
         }
+    }
+
+    /// The answer to a call without an owner has come: the next one tells Redis.
+    pub(crate) fn has_heard(&self, semaphore: &FullName, ticket: String) {
+        self.heard.note(semaphore, ticket);
+        self.tidy.expect(&semaphore.namespace, REMEMBERED_FOR);
     }
 
     /// Hands a call what Redis decided.

@@ -9,6 +9,14 @@ local function about_json(version, created_at, description, metadata, discipline
   return text .. '}'
 end
 
+-- The same after a change of the permits alone.
+local function next_version(about)
+  local version, created_at, rest =
+    string.match(about, '^{"version":(%d+),"created_at":(%d+),"updated_at":%d+(.*)$')
+  return '{"version":' .. int(tonumber(version) + 1) .. ',"created_at":' .. created_at
+    .. ',"updated_at":' .. ns(now) .. rest
+end
+
 -- The same two for the scripts, which take what is absent for the default.
 local function write_discipline(key, discipline, max_waiters)
   if discipline == 'fifo' then

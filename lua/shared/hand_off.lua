@@ -122,6 +122,8 @@ local function purge(name, reason)
     budget = budget - 1
     drop_hold(s, lease_id, 0)
   end
+  redis.call('DEL', s.key .. ':calls')
+  redis.call('ZREM', due, 'calls ' .. name)
   local left = redis.call('EXISTS', s.key .. ':queue', s.key .. ':aside', s.key .. ':holders')
   if left > 0 then later(name) end
   return left == 0

@@ -55,10 +55,26 @@ local function forget(lease_id, name)
   touched[name] = true
 end
 
+-- Forgets the tickets of calls that nobody makes again.
+local function forget_calls(name)
+  local key = semaphore_key(name) .. ':calls'
+  local over = math.min(redis.call('ZCOUNT', key, '-inf', int(now)), math.max(budget, 1))
+  if over > 0 then redis.call('ZREMRANGEBYRANK', key, 0, over - 1) end
+  budget = budget - over
+  local next = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]
+  if next then
+    redis.call('ZADD', due, next, 'calls ' .. name)
+  else
+    redis.call('ZREM', due, 'calls ' .. name)
+  end
+end
+
 local function do_due(entry)
   local kind, rest = string.match(entry, '^(%a+) (.*)$')
   if kind == 'node' then
     pass_over(rest)
+  elseif kind == 'calls' then
+    forget_calls(rest)
   elseif kind == 'wait' then
     forget(string.match(rest, '^(%S+) (.*)$'))
   else

@@ -16,6 +16,7 @@ mod lists;
 mod naive;
 mod namespaces;
 mod one_waiter;
+mod ownerless;
 mod queue;
 mod random;
 mod schedules;

@@ -18,7 +18,7 @@ use super::monitor::Monitor;
 use super::test_redis::TestRedis;
 
 pub(crate) use node::{Ear, Node, granted, told};
-pub(crate) use state::{Hold, State, Wait};
+pub(crate) use state::{Hold, OWNERLESS, State, Wait};
 
 /// The namespace that a world is.
 pub(crate) const NS: &str = "ns";

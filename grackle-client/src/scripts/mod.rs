@@ -454,6 +454,65 @@ impl Scripts {
         self.record(call.arg(name).arg(lease_id)).await.and_then(semaphore)
     }
 
+    // Without an owner.
+
+    /// `heard` are the tickets of calls on this semaphore whose answers came.
+    pub async fn down(
+        &self,
+        ns: &str,
+        name: &str,
+        ticket: &str,
+        heard: &[String],
+    ) -> Result<AcquireReply, Error> {
+        let mut call = self.on(&self.table.down, ns);
+        parse(&self.text(call.arg(name).arg(ticket).arg(heard)).await?)
+    }
+
+    pub async fn up(
+        &self,
+        ns: &str,
+        name: &str,
+        ticket: &str,
+        heard: &[String],
+    ) -> Result<Semaphore, Error> {
+        let mut call = self.on(&self.table.up, ns);
+        self.record(call.arg(name).arg(ticket).arg("").arg(heard)).await.and_then(semaphore)
+    }
+
+    /// Gives back what a down took, if it did. `ticket` stands for this call, `undoes` for that.
+    pub async fn undo_down(
+        &self,
+        ns: &str,
+        name: &str,
+        ticket: &str,
+        undoes: &str,
+    ) -> Result<Semaphore, Error> {
+        let mut call = self.on(&self.table.up, ns);
+        self.record(call.arg(name).arg(ticket).arg(undoes)).await.and_then(semaphore)
+    }
+
+    /// The lease's hold becomes nobody's; the lease ends, and is the call's ticket.
+    pub async fn disown(
+        &self,
+        ns: &str,
+        name: &str,
+        lease_id: &str,
+        heard: &[String],
+    ) -> Result<Semaphore, Error> {
+        let mut call = self.on(&self.table.disown, ns);
+        self.record(call.arg(name).arg(lease_id).arg(heard)).await.and_then(semaphore)
+    }
+
+    pub async fn keep_leases(
+        &self,
+        ns: &str,
+        ttl: Duration,
+        lease_ids: &[String],
+    ) -> Result<(), Error> {
+        let mut call = self.on(&self.table.keep_leases, ns);
+        self.text(call.arg(micros(ttl)).arg(lease_ids)).await.map(drop)
+    }
+
     pub async fn sweep(&self, ns: &str, node: &str) -> Result<SweepReply, Error> {
         let mut call = self.on(&self.table.sweep, ns);
         parse(&self.text(call.arg(node)).await?)

@@ -7,6 +7,7 @@ mod int64;
 mod lease;
 mod load;
 mod namespace;
+mod ownerless;
 mod page;
 mod semaphore;
 mod waiter;
@@ -22,6 +23,7 @@ pub use namespace::{
     CreateNamespaceRequest, DeleteNamespaceRequest, GetNamespaceRequest, ListNamespacesRequest,
     ListNamespacesResponse, Namespace, NamespaceResponse, UpdateNamespaceRequest,
 };
+pub use ownerless::{DownSemaphoreRequest, DownSemaphoreResponse, UpSemaphoreRequest};
 pub use page::Page;
 pub use semaphore::{
     AcquireOutcome, AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateSemaphoreRequest,

@@ -46,7 +46,7 @@ pub struct Semaphore {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Holder {
-    /// The lease that owns the hold.
+    /// The lease that owns the hold; `ownerless`: that of all downs together, which no lease ends.
     pub lease_id: String,
     /// Permits held.
     pub weight: i64,

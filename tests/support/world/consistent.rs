@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::state::{Hash, Hold, Places, State, Wait};
+use super::state::{Hash, Hold, OWNERLESS, Places, State, Wait};
 
 /// How long after its deadline a call that listens is still known (`SLACK`), in µs.
 const SLACK: i64 = 1_000_000;
@@ -59,7 +59,7 @@ impl Check<'_> {
     fn is_list(&self, key: &str) -> bool {
         let of_semaphore = || {
             let (name, list) = key.strip_prefix(":semaphore:")?.split_once(':')?;
-            let known = ["holders", "queue", "aside", "weights"].contains(&list)
+            let known = ["holders", "queue", "aside", "weights", "calls"].contains(&list)
                 || list.starts_with("flow:");
             (known && self.state.semaphores().any(|semaphore| semaphore == name)).then_some(())
         };
@@ -86,16 +86,19 @@ impl Check<'_> {
         for (lease, fields) in state.leases() {
             let process = format!(":process:{}", fields["process_id"]);
             by_process.entry(process).or_default().insert(lease, created[lease]);
-            self.fields(lease, fields);
+            self.fields(lease, fields, LEASE_FIELDS.len());
+        }
+        if let Some((_, fields)) = state.owners().find(|(owner, _)| *owner == OWNERLESS) {
+            self.fields(OWNERLESS, fields, 0);
         }
         let listed = state.zsets.iter().filter(|(key, _)| has(key, ":process:"));
         let listed = listed.map(|(key, zset)| (key.clone(), map(zset))).collect();
         self.same("leases by process", listed, by_process);
     }
 
-    fn fields(&mut self, lease: &str, fields: &Hash) {
+    fn fields(&mut self, lease: &str, fields: &Hash, of_its_own: usize) {
         let plain = |field: &&String| LEASE_FIELDS.contains(&field.as_str());
-        self.same(lease, fields.keys().filter(plain).count(), LEASE_FIELDS.len());
+        self.same(lease, fields.keys().filter(plain).count(), of_its_own);
         for field in fields.keys().filter(|field| !plain(field)) {
             let name = field.strip_prefix("hold:").or_else(|| field.strip_prefix("wait:"));
             let there = name.is_some_and(|name| self.state.semaphores().any(|known| known == name));
@@ -259,6 +262,13 @@ impl Check<'_> {
         for node in self.state.zsets.keys().filter_map(|key| key.strip_prefix(":node:")) {
             let there = rest.remove(format!("node {node}").as_str()).is_some();
             self.that(there, || format!("{node} has no alive mark"));
+        }
+        for name in self.state.semaphores() {
+            let due = rest.remove(format!("calls {name}").as_str());
+            let calls = self.state.zset(&format!(":semaphore:{name}:calls"));
+            self.that(calls.iter().all(|(_, until)| due.is_some_and(|at| at <= *until)), || {
+                format!("calls of {name} are remembered for ever: {calls:?}, due at {due:?}")
+            });
         }
         rest.retain(|entry, at| !(entry.starts_with("semaphore ") && *at <= self.now));
         self.same("due for nothing", rest, BTreeMap::new());

@@ -18,6 +18,9 @@ const DUMP: &str = r"
     end
     return #all == 0 and '[]' or cjson.encode(all)";
 
+/// Who holds what no lease ends.
+pub(crate) const OWNERLESS: &str = "ownerless";
+
 pub(crate) type Hash = BTreeMap<String, String>;
 /// In the order of its scores.
 pub(crate) type Zset = Vec<(String, i64)>;
@@ -126,6 +129,11 @@ impl State {
 
     /// Lease id and the fields of its record.
     pub(crate) fn leases(&self) -> impl Iterator<Item = (&str, &Hash)> {
+        self.owners().filter(|(owner, _)| *owner != OWNERLESS)
+    }
+
+    /// The leases, and what stands for the holds that none of them ends.
+    pub(crate) fn owners(&self) -> impl Iterator<Item = (&str, &Hash)> {
         self.hashes.iter().filter_map(|(key, hash)| Some((key.strip_prefix(":lease:")?, hash)))
     }
 
@@ -157,7 +165,7 @@ impl State {
                 value.unwrap_or_else(|error| panic!("{field} of {lease}: {error}: {text}")),
             ))
         };
-        self.leases().filter_map(parse).collect()
+        self.owners().filter_map(parse).collect()
     }
 }
 

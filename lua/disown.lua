@@ -1,0 +1,32 @@
+--[[
+  disown: what a lease holds of a semaphore is from now on held by nobody in particular, so that no lease
+  ends it; the lease itself ends. It is over for whoever waited: nothing is handed on.
+
+  KEYS[1] grackle:{ns}   hash   the namespace
+  ARGV[1] semaphore      its name
+  ARGV[2] lease_id       asking again with it is the same call
+  ARGV[…] tickets        of calls whose answers the node has heard
+  Returns {"result":"acquired","semaphore":…} | {"result":"again"}
+  Errors  NOTFOUND namespace not found | NOTFOUND semaphore not found | NOTFOUND lease not found
+]]
+local name, lease_id = ARGV[1], ARGV[2]
+local answered = { select(3, unpack(ARGV)) }
+
+if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
+if not sweep() then return AGAIN end
+local s = semaphore(name)
+if not s then return redis.error_reply(NO_SEMAPHORE) end
+
+heard(s, answered)
+if not is_done(s, lease_id) then
+  local hold = redis.call('ZSCORE', leases, lease_id)
+    and redis.call('HGET', lease_key(lease_id), 'hold:' .. name)
+  if not hold then return redis.error_reply(NO_LEASE) end
+  local weight = hold_weight(hold)
+  drop_hold(s, lease_id, weight)
+  hold_ownerless(s, weight)
+  remember(s, lease_id)
+  end_lease(lease_id)
+end
+settle()
+return answer('acquired', s)

@@ -1,0 +1,16 @@
+--[[
+  keep_leases: each of these leases that has not ended goes on until now + ttl: what a node does for
+  those that stand in for its calls.
+
+  KEYS[1] grackle:{ns}   hash   the namespace
+  ARGV[1] ttl            µs
+  ARGV[…] lease_ids
+  Returns {"result":"done"}
+]]
+local ttl = tonumber(ARGV[1])
+
+for _, lease_id in ipairs({ select(2, unpack(ARGV)) }) do
+  local expires_at = tonumber(redis.call('ZSCORE', leases, lease_id))
+  if expires_at and expires_at > now then redis.call('ZADD', leases, int(now + ttl), lease_id) end
+end
+return '{"result":"done"}'
