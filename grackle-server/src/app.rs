@@ -15,6 +15,8 @@ pub(crate) struct App {
     pub(crate) openapi: String,
     /// Semaphores that `/metrics` shows.
     pub(crate) metrics_semaphores: usize,
+    /// Where the semaphores of `/semaphore` are.
+    pub(crate) http_semaphores_namespace: String,
     /// How long a request's body may take to arrive.
     pub(crate) read_timeout: Duration,
 }

@@ -37,6 +37,12 @@ pub struct Config {
     #[arg(long, env = "GRACKLE_KEY_PREFIX", default_value_t = Config::default().key_prefix)]
     pub key_prefix: String,
 
+    /// Namespace of the plain semaphores of /semaphore
+    #[arg(long, env = "GRACKLE_HTTP_SEMAPHORES_NAMESPACE", value_name = "NAME",
+          value_parser = namespace,
+          default_value_t = Config::default().http_semaphores_namespace)]
+    pub http_semaphores_namespace: String,
+
     /// How long a waiter keeps its place after its caller hung up; 0: it leaves at once
     #[arg(long, env = "GRACKLE_HANG_UP_GRACE_SECONDS", value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(0..=86_400),
@@ -110,6 +116,7 @@ impl Default for Config {
             tls_ca_file: None,
             data_dir: PathBuf::from("./grackle-data"),
             key_prefix: grackle_client::Config::new("").key_prefix,
+            http_semaphores_namespace: "http".to_owned(),
             hang_up_grace_seconds: 10,
             ack_replicas: 0,
             ack_within_ms: 1_000,
@@ -152,6 +159,15 @@ impl Config {
     pub(crate) fn drain(&self) -> Duration {
         Duration::from_secs(self.drain_seconds)
     }
+}
+
+/// A namespace's name, by the rule for all.
+fn namespace(name: &str) -> Result<String, String> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if (1..=128).contains(&name.len()) && name.bytes().all(allowed) {
+        return Ok(name.to_owned());
+    }
+    Err("1–128 of A-Z a-z 0-9 _ -".to_owned())
 }
 
 #[cfg(test)]

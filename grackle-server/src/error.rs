@@ -18,6 +18,7 @@ pub(crate) enum Code {
     MethodNotAllowed,
     RequestTimeout,
     AlreadyExists,
+    Locked,
     PayloadTooLarge,
     UnsupportedMediaType,
     ResourceExhausted,
@@ -34,6 +35,7 @@ impl Code {
             Self::MethodNotAllowed => ("MethodNotAllowed", StatusCode::METHOD_NOT_ALLOWED),
             Self::RequestTimeout => ("RequestTimeout", StatusCode::REQUEST_TIMEOUT),
             Self::AlreadyExists => ("AlreadyExists", StatusCode::CONFLICT),
+            Self::Locked => ("Locked", StatusCode::CONFLICT),
             Self::PayloadTooLarge => ("PayloadTooLarge", StatusCode::PAYLOAD_TOO_LARGE),
             Self::UnsupportedMediaType => {
                 ("UnsupportedMediaType", StatusCode::UNSUPPORTED_MEDIA_TYPE)

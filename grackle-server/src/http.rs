@@ -11,12 +11,13 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::app::App;
 use crate::error::{ApiError, Code};
-use crate::{operations, pages, watch};
+use crate::{http_semaphores, operations, pages, watch};
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
         .merge(operations::router())
         .merge(watch::router())
+        .merge(http_semaphores::router())
         .merge(pages::router())
         .fallback(no_such_path)
         .method_not_allowed_fallback(wrong_method)

@@ -12,7 +12,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
 
 use crate::error::Code;
 use crate::operations::OPERATIONS;
-use crate::watch;
+use crate::{http_semaphores, watch};
 
 const REQUESTS: &str = "grackle_http_requests_total";
 const DURATION: &str = "grackle_http_request_duration_seconds";
@@ -71,7 +71,9 @@ impl Metrics {
 
     /// A call has come in; it is counted when the watch is dropped.
     pub(crate) fn begin(&self, operation: &'static str) -> Watch<'_> {
-        let waiting = (operation == "AcquireSemaphore").then_some(&self.waiting);
+        let waiting = ["AcquireSemaphore", http_semaphores::DOWN]
+            .contains(&operation)
+            .then_some(&self.waiting);
         self.in_flight.increment(1);
         waiting.inspect(|gauge| gauge.increment(1));
         Watch { metrics: self, waiting, operation, began: Instant::now(), code: "Cancelled" }
@@ -131,7 +133,7 @@ fn describe() {
     describe_counter!(REQUESTS, "Calls answered, by operation and code; Cancelled: hung up");
     describe_histogram!(DURATION, "Seconds from a call's head to its answer, by operation");
     describe_gauge!(IN_FLIGHT, "Calls not yet answered");
-    describe_gauge!(WAITING, "Calls of AcquireSemaphore not yet answered");
+    describe_gauge!(WAITING, "Calls of AcquireSemaphore and DownHttpSemaphore not yet answered");
     describe_gauge!(WATCHES, "Streams of WatchSemaphore that are open");
     describe_counter!(OUTCOMES, "How calls of AcquireSemaphore ended, where not with an error");
     describe_counter!(
@@ -143,7 +145,12 @@ fn describe() {
 
 /// Rates need a first value to rise from.
 fn begin_at_zero() {
-    for name in OPERATIONS.iter().map(|operation| operation.name).chain([watch::NAME]) {
+    for name in OPERATIONS
+        .iter()
+        .map(|operation| operation.name)
+        .chain([watch::NAME])
+        .chain(http_semaphores::OPERATIONS)
+    {
         counter!(REQUESTS, "operation" => name, "code" => "OK").absolute(0);
     }
     for ended in [AcquireOutcome::Acquired, AcquireOutcome::Unavailable, AcquireOutcome::TimedOut] {

@@ -17,6 +17,7 @@ Grackle: distributed weighted semaphores
 
 POST /v1/<Operation>   every operation, as JSON
 GET  /v1/WatchSemaphore   the states of a semaphore, as they come
+POST /semaphore, /semaphore/down, /semaphore/up   plain semaphores, without leases
 GET  /openapi.json     what they are
 GET  /healthz          200 while this server lives
 GET  /readyz           200 while it reaches its Redis, and what is the matter with that

@@ -122,6 +122,7 @@ async fn serve(
         readiness: Readiness::default(),
         openapi: openapi::document(&config.limits.to_limits()).to_string(),
         metrics_semaphores: usize::from(config.metrics_semaphores),
+        http_semaphores_namespace: config.http_semaphores_namespace.clone(),
         read_timeout: config.read_timeout(),
     });
     announce(&listener, url);

@@ -34,7 +34,7 @@ pub(crate) const ERRORS: [Code; 5] = [
 ];
 
 /// A comment, after that long without an event: proxies cut what is silent.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 pub(crate) fn router() -> Router<Arc<App>> {
     Router::new().route(&format!("/v1/{NAME}"), get(watch))

@@ -3,12 +3,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
+use axum::body::{Body, Bytes, HttpBody};
 use grackle_client::types::CreateSemaphoreRequest;
 use http_body_util::StreamBody;
 use hyper::body::Frame;
 use serde_json::json;
 
 use super::*;
+use crate::body::{MAX_BODY, MAX_DISCARDED};
 
 const WITHIN: Duration = Duration::from_secs(30);
 

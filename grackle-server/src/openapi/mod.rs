@@ -119,6 +119,7 @@ fn when(code: Code) -> &'static str {
         Code::MethodNotAllowed => "Another method is needed.",
         Code::RequestTimeout => "The body did not arrive in time.",
         Code::AlreadyExists => "It is there already, untouched.",
+        Code::Locked => "The value is 0, or others wait before this one.",
         Code::PayloadTooLarge => "The body is larger than 1 MiB.",
         Code::UnsupportedMediaType => "The content type is not application/json.",
         Code::ResourceExhausted => "A configured limit is reached; `details.limit` names it.",

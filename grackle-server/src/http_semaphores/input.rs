@@ -1,0 +1,154 @@
+//! What a body says: JSON, or the fields of a form. Other fields than ours are passed over.
+
+use std::time::Duration;
+
+use axum::extract::Request;
+use serde_json::{Map, Value};
+
+use super::name::Name;
+use super::refusal::Refusal;
+use crate::error::{ApiError, Code};
+use crate::{body, json};
+
+/// Grackle's permits go that far.
+const MOST: f64 = 9_007_199_254_740_991.0;
+
+#[derive(Debug)]
+pub(super) struct Input(Map<String, Value>);
+
+impl Input {
+    pub(super) async fn read(request: Request, within: Duration) -> Result<Self, Refusal> {
+        let body = body::read(request, within).await?;
+        match body.media_type.as_deref() {
+            None | Some("application/json") => Ok(Self(json::parse(&body.bytes)?)),
+            Some("application/x-www-form-urlencoded") => Ok(Self::form(&body.bytes)),
+            _ => Err(ApiError::new(
+                Code::UnsupportedMediaType,
+                "send JSON, with content-type: application/json, or a form",
+            )
+            .into()),
+        }
+    }
+
+    fn form(bytes: &[u8]) -> Self {
+        let fields = form_urlencoded::parse(bytes);
+        Self(fields.map(|(field, text)| (field.into_owned(), text.into_owned().into())).collect())
+    }
+
+    pub(super) fn name(&self) -> Result<Name, Refusal> {
+        match self.0.get("name") {
+            Some(Value::String(name)) => Name::new(name),
+            Some(_) => Err(Refusal::invalid("name: must be a string")),
+            None => Err(Refusal::invalid("name: is missing")),
+        }
+    }
+
+    /// Of a new semaphore: whole, positive; what is behind the point falls away.
+    pub(super) fn value(&self) -> Result<i64, Refusal> {
+        let number = self.number("value").ok_or_else(|| Refusal::invalid(NOT_POSITIVE))?;
+        match number.trunc() {
+            whole if whole > MOST => {
+                Err(Refusal::invalid(format!("value: must be at most {MOST}")))
+            }
+            whole if whole >= 1.0 => Ok(whole as i64),
+            _ => Err(Refusal::invalid(NOT_POSITIVE)),
+        }
+    }
+
+    /// Of a down; none where it is not to wait.
+    pub(super) fn timeout_seconds(&self) -> Result<i64, Refusal> {
+        if !self.0.contains_key("timeout_seconds") {
+            return Ok(0);
+        }
+        // The client says how much is too much.
+        match self.number("timeout_seconds") {
+            Some(seconds) if seconds.fract() == 0.0 && seconds.abs() <= MOST => Ok(seconds as i64),
+            _ => Err(Refusal::invalid("timeout_seconds: must be a whole number of seconds")),
+        }
+    }
+
+    /// A number, or a string of one; finite.
+    fn number(&self, field: &str) -> Option<f64> {
+        let number = match self.0.get(field)? {
+            Value::Number(number) => number.as_f64()?,
+            Value::String(text) => text.trim().parse().ok()?,
+            _ => return None,
+        };
+        Some(number).filter(|number: &f64| number.is_finite())
+    }
+}
+
+const NOT_POSITIVE: &str = "Value needs to be positive";
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn input(value: Value) -> Input {
+        Input(value.as_object().unwrap().clone())
+    }
+
+    #[test]
+    fn a_value_is_a_whole_number_or_becomes_one() {
+        for (value, is) in [
+            (json!(1), 1),
+            (json!(2.9), 2),
+            (json!("3"), 3),
+            (json!(" 4.5 "), 4),
+            (json!("1e3"), 1_000),
+            (json!(9_007_199_254_740_991_i64), 9_007_199_254_740_991),
+        ] {
+            assert_eq!(input(json!({ "value": value })).value().unwrap(), is, "{value}");
+        }
+    }
+
+    #[test]
+    fn no_other_value_is_taken() {
+        for value in [
+            json!(0),
+            json!(-3),
+            json!(0.5),
+            json!("abc"),
+            json!(""),
+            json!("0x10"),
+            json!("inf"),
+            json!("nan"),
+            json!(null),
+            json!(true),
+            json!([1]),
+            json!({}),
+            json!("1_000"),
+            json!(9_007_199_254_740_992_i64),
+            json!(1e300),
+        ] {
+            assert!(input(json!({ "value": value })).value().is_err(), "{value}");
+        }
+        assert!(input(json!({})).value().is_err());
+    }
+
+    #[test]
+    fn a_timeout_is_whole_seconds_or_none() {
+        assert_eq!(input(json!({})).timeout_seconds().unwrap(), 0);
+        assert_eq!(input(json!({ "timeout_seconds": "5" })).timeout_seconds().unwrap(), 5);
+        assert_eq!(input(json!({ "timeout_seconds": -1 })).timeout_seconds().unwrap(), -1);
+        for wrong in [json!(0.5), json!("soon"), json!(null), json!(1e300)] {
+            let refused = input(json!({ "timeout_seconds": wrong })).timeout_seconds();
+            assert!(refused.is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_form_says_the_same() {
+        let form = Input::form(b"name=a+b%3A7&value=2.9&more=x");
+        assert_eq!(form.name().unwrap().to_string(), "a b:7");
+        assert_eq!(form.value().unwrap(), 2);
+    }
+
+    #[test]
+    fn a_name_is_a_string() {
+        assert!(input(json!({ "name": 5 })).name().is_err());
+        assert!(input(json!({})).name().is_err());
+    }
+}

@@ -1,0 +1,152 @@
+//! The names of these semaphores: what a segment of a path can carry, which is more than Grackle's own
+//! names can.
+
+use std::fmt;
+use std::fmt::Write as _;
+
+use axum::http::Uri;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use sha2::{Digest, Sha256};
+
+use super::refusal::Refusal;
+
+const MOST: usize = 128;
+/// Names begin so that do not stand for themselves.
+const ESCAPED: &str = "x-";
+/// What needs no escape in a path (RFC 3986, unreserved).
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// 1–128 bytes, no slash and no control character among them, and neither `.` nor `..`, which clients
+/// take out of a path before they send it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Name(String);
+
+impl Name {
+    pub(super) fn new(name: &str) -> Result<Self, Refusal> {
+        let carried = !name.contains(|c: char| c == '/' || c.is_control());
+        if (1..=MOST).contains(&name.len()) && carried && name != "." && name != ".." {
+            return Ok(Self(name.to_owned()));
+        }
+        Err(Refusal::invalid(format!(
+            "name: must be 1 to {MOST} bytes without slashes and control characters, and not . or .."
+        )))
+    }
+
+    /// The last segment of the path.
+    pub(super) fn last_of(uri: &Uri) -> Result<Self, Refusal> {
+        let segment = uri.path().rsplit('/').next().unwrap_or_default();
+        let decoded = percent_decode_str(segment).decode_utf8();
+        Self::new(&decoded.map_err(|_| Refusal::invalid("name: must be UTF-8"))?)
+    }
+
+    pub(super) fn in_a_path(&self) -> String {
+        utf8_percent_encode(&self.0, UNRESERVED).to_string()
+    }
+
+    /// What Grackle calls it: a name of its own alphabet stands for itself; any other is spelled with
+    /// `_` and two hexadecimal digits for each byte that is neither a letter, a digit nor `-`; one that
+    /// is too long so, by its hash. No two are called the same: what is spelled has a `_`, or begins
+    /// `x-x-`; a hash has none.
+    pub(super) fn inside(&self) -> String {
+        if self.stands_for_itself() {
+            return self.0.clone();
+        }
+        let mut spelled = ESCAPED.to_owned();
+        for byte in self.0.bytes() {
+            match byte {
+                b'-' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => spelled.push(byte.into()),
+                // Writing to a String can't fail.
+                _ => drop(write!(spelled, "_{byte:02X}")),
+            }
+        }
+        if spelled.len() <= MOST {
+            return spelled;
+        }
+        Sha256::digest(&self.0).iter().fold(format!("{ESCAPED}-"), |mut hash, byte| {
+            let _ = write!(hash, "{byte:02x}");
+            hash
+        })
+    }
+
+    /// The name, for whoever sees only what Grackle calls it.
+    pub(super) fn description(&self) -> String {
+        if self.stands_for_itself() { String::new() } else { self.0.clone() }
+    }
+
+    fn stands_for_itself(&self) -> bool {
+        let own = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        self.0.bytes().all(own) && !self.0.starts_with(ESCAPED)
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn name(name: &str) -> Name {
+        Name::new(name).unwrap()
+    }
+
+    #[test]
+    fn what_a_segment_can_carry_is_a_name() {
+        for good in ["a", "up", "a b", "ü", "order:7", "%2F", "?#", "...", &"x".repeat(MOST)] {
+            assert!(Name::new(good).is_ok(), "{good}");
+        }
+        let long = "x".repeat(MOST + 1);
+        for bad in ["", ".", "..", "a/b", "a\nb", "\0", "\u{7f}", &long, &"ü".repeat(65)] {
+            assert!(Name::new(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_segment_is_decoded_once() {
+        let last = |path: &str| Name::last_of(&path.parse().unwrap());
+        assert_eq!(last("/semaphore/a%20b").unwrap(), name("a b"));
+        assert_eq!(last("/semaphore/value/%252F?x=/y").unwrap(), name("%2F"));
+        for bad in ["/semaphore/%2F", "/semaphore/%ff", "/semaphore/%00", "/semaphore/"] {
+            assert!(last(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn in_a_path_a_name_comes_back() {
+        for text in ["a b", "%2F", "ü?#&=+~", "a-b_c.d"] {
+            let path = format!("/semaphore/value/{}", name(text).in_a_path());
+            assert_eq!(Name::last_of(&path.parse().unwrap()).unwrap(), name(text));
+        }
+    }
+
+    #[test]
+    fn inside_each_has_a_name_of_its_own_that_grackle_takes() {
+        let (long, longer) = ("ü".repeat(64), format!("{}x", "ü".repeat(63)));
+        let hash = name(&long).inside();
+        let mut inside = HashMap::new();
+        for text in [
+            "a", "a_b", "x", "x_", "x-a", "x-x-a", "x--", "a b", "a_20b", "A b", "x-a_20b", "-a b",
+            "order:7", &long, &longer, &hash,
+        ] {
+            let spelled = name(text).inside();
+            let own = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+            assert!((1..=MOST).contains(&spelled.len()) && spelled.bytes().all(own), "{spelled}");
+            assert_eq!(inside.insert(spelled.clone(), text), None, "{spelled}");
+        }
+        assert_eq!(inside["a_b"], "a_b");
+        assert_eq!(inside["x-order_3A7"], "order:7");
+        assert_eq!(inside["x-x-a"], "x-a");
+        assert_eq!(hash.len(), 3 + 64);
+    }
+
+    #[test]
+    fn whoever_sees_only_the_inside_is_told_the_name() {
+        assert_eq!(name("order-7").description(), "");
+        assert_eq!(name("order:7").description(), "order:7");
+    }
+}
