@@ -11,6 +11,7 @@ mod cluster;
 mod container;
 mod disk;
 mod docker;
+mod events;
 mod eventually;
 mod http;
 mod leftovers;
@@ -57,6 +58,7 @@ pub(crate) const RIGHTS: [&str; 9] = [
 ];
 
 pub(crate) use disk::Disk;
+pub(crate) use events::{Event, Events};
 pub(crate) use eventually::{FOR_EVER, SOON, eventually};
 pub(crate) use http::{Http, is_acquired};
 pub(crate) use link::Link;

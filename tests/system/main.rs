@@ -7,6 +7,7 @@ mod container;
 mod cost;
 mod durability;
 mod fixture;
+mod http_semaphores;
 mod nodes;
 mod outages;
 mod redis_warnings;

@@ -3,16 +3,13 @@
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    OwnRedis, SOON, ServerProcess, Space, TestRedis, TestServer, changes_heard, eventually,
+    Events, OwnRedis, SOON, ServerProcess, Space, TestRedis, TestServer, changes_heard, eventually,
     server_config,
 };
 use serde_json::Value;
 
 /// A reader of the events of the test's semaphore.
-struct Reader {
-    answer: reqwest::Response,
-    read: String,
-}
+struct Reader(Events);
 
 async fn get(url: &str, query: &str) -> reqwest::Response {
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -21,30 +18,13 @@ async fn get(url: &str, query: &str) -> reqwest::Response {
 
 impl Reader {
     async fn at(url: &str) -> Self {
-        let answer = get(url, "namespace_name=ns&semaphore_name=s").await;
-        assert_eq!(answer.status(), 200);
-        assert_eq!(answer.headers()["content-type"], "text/event-stream");
-        Self { answer, read: String::new() }
+        Self(Events::of(get(url, "namespace_name=ns&semaphore_name=s").await))
     }
 
     /// Name and data of the next event; none at the end.
     async fn next(&mut self) -> Option<(String, Value)> {
-        loop {
-            if let Some((event, rest)) = self.read.split_once("\n\n") {
-                let field = |name| event.lines().find_map(|line| line.strip_prefix(name));
-                let found = field("event: ").zip(field("data: "));
-                let found = found
-                    .map(|(name, data)| (name.to_owned(), serde_json::from_str(data).unwrap()));
-                self.read = rest.to_owned();
-                if found.is_some() {
-                    return found;
-                }
-                continue;
-            }
-            let chunk = tokio::time::timeout(SOON, self.answer.chunk()).await;
-            let chunk = chunk.expect("a chunk in time").expect("no error")?;
-            self.read.push_str(std::str::from_utf8(&chunk).unwrap());
-        }
+        let event = self.0.next().await?;
+        Some((event.name, event.data))
     }
 
     async fn until(&mut self, is_so: impl Fn(&Value) -> bool) -> Value {
