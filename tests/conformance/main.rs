@@ -44,7 +44,7 @@ macro_rules! suites {
     };
 }
 
-suites! { over_http by play_over_http: acquire http leases namespaces semaphores waiters waiting }
+suites! { over_http by play_over_http: acquire http http_semaphores leases namespaces semaphores waiters waiting }
 suites! { over_sdk by play_over_sdk: acquire leases namespaces semaphores waiters waiting }
 
 #[test]

@@ -4,6 +4,7 @@
 //! the types of [`grackle_client`], field by field.
 
 mod fields;
+mod http_semaphores;
 mod types;
 
 use grackle_client::Limits;
@@ -14,10 +15,10 @@ use crate::operations::{OPERATIONS, Operation};
 use crate::watch;
 
 const ABOUT: &str = "\
-Distributed weighted semaphores on Redis. Every operation is a POST of a JSON object, but for WatchSemaphore, a GET. Timestamps \
-are nanoseconds since the Unix epoch, by Redis' clock. 64-bit integers are JSON numbers in \
+Distributed weighted semaphores on Redis. Every operation is a POST of a JSON object, but for \
+WatchSemaphore, a GET; beside them are plain semaphores without leases, under /semaphore. Timestamps are nanoseconds since the Unix epoch, by Redis' clock. 64-bit integers are JSON numbers in \
 answers, and may be numbers or strings of digits in requests. An unknown field is refused. \
-Repeating any call is safe.";
+Repeating any call is safe, but for down and up of a plain semaphore.";
 
 const WATCHED: &str = "\
 Server-sent events: `semaphore` with a Semaphore as data, `deleted` (data `{}`) as the last one, \
@@ -46,12 +47,17 @@ pub(crate) fn document(limits: &Limits) -> Value {
             "description": ABOUT,
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
-        "paths": OPERATIONS.iter().map(path).chain([watch_path(limits)]).collect::<Map<_, _>>(),
+        "paths": paths(limits),
         "components": {
             "schemas": schemas,
             "responses": error_responses(),
         },
     })
+}
+
+fn paths(limits: &Limits) -> Map<String, Value> {
+    let operations = OPERATIONS.iter().map(path).chain([watch_path(limits)]);
+    operations.chain(http_semaphores::paths(limits)).collect()
 }
 
 fn path(operation: &Operation) -> (String, Value) {

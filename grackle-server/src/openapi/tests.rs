@@ -141,7 +141,7 @@ fn every_field_says_what_it_is() {
 fn every_operation_is_a_path_with_its_errors() {
     let document = document(&Limits::default());
     assert_eq!(OPERATIONS.len(), 20);
-    assert_eq!(document["paths"].as_object().unwrap().len(), OPERATIONS.len() + 1);
+    assert_eq!(document["paths"].as_object().unwrap().len(), OPERATIONS.len() + 1 + 6);
     for operation in OPERATIONS {
         let post = &document["paths"][format!("/v1/{}", operation.name)]["post"];
         assert_eq!(post["operationId"], operation.name);
@@ -156,6 +156,30 @@ fn every_operation_is_a_path_with_its_errors() {
     assert!(watch["responses"].get("404").is_some());
     let create = &document["paths"]["/v1/CreateSemaphore"]["post"]["responses"];
     assert_eq!(create["429"]["$ref"], "#/components/responses/ResourceExhausted");
+}
+
+#[test]
+fn plain_semaphores_answer_a_value_or_a_line_of_text() {
+    let mut limits = Limits::default();
+    limits.max_acquire_timeout_seconds = 55;
+    let paths = document(&limits)["paths"].clone();
+    let mut ids = BTreeSet::new();
+    for (path, methods) in paths.as_object().unwrap() {
+        if !path.starts_with("/semaphore") {
+            continue;
+        }
+        for operation in methods.as_object().unwrap().values() {
+            ids.insert(operation["operationId"].as_str().unwrap().to_owned());
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let text = response["content"].get("text/plain").is_some();
+                assert_eq!(text, status != "200", "{path} {status}");
+            }
+        }
+    }
+    let served = crate::http_semaphores::OPERATIONS.map(str::to_owned);
+    assert_eq!(ids, BTreeSet::from(served));
+    let body = &paths["/semaphore/down"]["post"]["requestBody"]["content"]["application/json"];
+    assert_eq!(body["schema"]["properties"]["timeout_seconds"]["maximum"], 55);
 }
 
 #[test]

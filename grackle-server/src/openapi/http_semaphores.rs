@@ -1,0 +1,133 @@
+//! The paths of `/semaphore`: their answers are a value, or a line of text.
+
+use grackle_client::Limits;
+use serde_json::{Map, Value, json};
+
+const MAX_VALUE: i64 = (1 << 53) - 1;
+const TEXT: &str = "text/plain";
+
+pub(super) fn paths(limits: &Limits) -> Map<String, Value> {
+    let named = || json!({ "name": name() });
+    let with_value = json!({ "name": name(), "value": {
+        "type": ["number", "string"], "exclusiveMinimum": 0, "maximum": MAX_VALUE,
+        "description": "Permits at first; a number, or a string of one. What is behind the point falls away.",
+    }});
+    let with_timeout = json!({ "name": name(), "timeout_seconds": {
+        "type": ["integer", "string"], "minimum": 0, "maximum": limits.max_acquire_timeout_seconds,
+        "description": "How long to wait, in seconds; 0 or none answers at once.",
+    }});
+    let create = operation(
+        "CreateHttpSemaphore",
+        "Makes a plain semaphore.",
+        [
+            body(&with_value, &["name", "value"]),
+            responses(&[(303, EXISTS), (400, WRONG), (415, NO_FORM), (429, LIMIT)]),
+        ],
+    );
+    let down = operation(
+        "DownHttpSemaphore",
+        "Takes one, waiting up to `timeout_seconds` behind those who came before. Nothing ends it but an up. A caller that hangs up takes nothing.",
+        [
+            body(&with_timeout, &["name"]),
+            responses(&[(400, WRONG), (404, NONE), (409, LOCKED), (415, NO_FORM), (429, LIMIT)]),
+        ],
+    );
+    let up = operation(
+        "UpHttpSemaphore",
+        "Gives one back, whoever took it, and hands it to who has waited longest. Where none is taken the value grows past the first. An answer of 503 leaves open whether it happened.",
+        [
+            body(&named(), &["name"]),
+            responses(&[(400, WRONG), (404, NONE), (415, NO_FORM), (429, LIMIT)]),
+        ],
+    );
+    let read = &[(400, WRONG), (404, NONE)];
+    let value =
+        operation("GetHttpSemaphoreValue", "Reads the value.", [segment(), responses(read)]);
+    let remove = operation(
+        "DeleteHttpSemaphore",
+        "Removes it; those who wait are answered 404. Answers the value that it had.",
+        [segment(), responses(read)],
+    );
+    let mut watch = operation(
+        "WatchHttpSemaphore",
+        "Streams the value: at once, then each change (the latest, where they come faster than every 20 ms). Asked again with `Last-Event-ID` it goes on from there.",
+        [segment(), responses(&[(400, WRONG), (404, NONE), (429, LIMIT)])],
+    );
+    watch["responses"]["200"] = json!({
+        "description": "Server-sent events: name and value as data; `deleted` (data `{}`) as the last one.",
+        "content": { "text/event-stream": { "schema": shown() } },
+    });
+    let all = json!({
+        "/semaphore": { "post": create },
+        "/semaphore/down": { "post": down },
+        "/semaphore/up": { "post": up },
+        "/semaphore/value/{name}": { "get": value },
+        "/semaphore/watch/{name}": { "get": watch },
+        "/semaphore/{name}": { "delete": remove },
+    });
+    all.as_object().cloned().unwrap_or_default()
+}
+
+const EXISTS: &str = "It is there already, untouched: `Location` has its value.";
+const WRONG: &str = "The call itself is wrong: correct it.";
+const NONE: &str = "semaphore not found";
+const LOCKED: &str = "Semaphore locked: the value is 0, or others wait before this one.";
+const NO_FORM: &str = "The body is neither JSON nor a form.";
+const LIMIT: &str = "A configured limit is reached.";
+
+fn operation(id: &str, summary: &str, parts: [Value; 2]) -> Value {
+    let mut operation = json!({ "operationId": id, "summary": summary });
+    for part in parts {
+        let (name, value) = (part["part"].as_str().unwrap_or_default().to_owned(), &part["value"]);
+        operation[name] = value.clone();
+    }
+    operation
+}
+
+fn name() -> Value {
+    json!({
+        "type": "string", "minLength": 1, "maxLength": 128,
+        "description": "1–128 bytes of UTF-8 without slashes and control characters, and not . or ..; percent-encoded in a path.",
+    })
+}
+
+fn shown() -> Value {
+    let value = json!({ "type": "integer", "format": "int64", "minimum": 0, "maximum": MAX_VALUE });
+    json!({
+        "type": "object", "required": ["name", "value"],
+        "properties": { "name": name(), "value": value },
+    })
+}
+
+fn body(properties: &Value, required: &[&str]) -> Value {
+    let schema = json!({ "type": "object", "required": required, "properties": properties });
+    let content = json!({
+        "application/json": { "schema": schema },
+        "application/x-www-form-urlencoded": { "schema": schema },
+    });
+    json!({ "part": "requestBody", "value": { "required": true, "content": content } })
+}
+
+fn segment() -> Value {
+    let parameter = json!({ "name": "name", "in": "path", "required": true, "schema": name() });
+    json!({ "part": "parameters", "value": [parameter] })
+}
+
+fn responses(refusals: &[(u16, &str)]) -> Value {
+    let common = [
+        (500, "A fault; the server's log says more."),
+        (503, "Redis cannot be reached, or this server stops: ask again."),
+    ];
+    let text = json!({ TEXT: { "schema": { "type": "string" } } });
+    let mut responses = json!({ "200": {
+        "description": "The semaphore after it.",
+        "content": { "application/json": { "schema": shown() } },
+    }});
+    for (status, about) in refusals.iter().chain(&common) {
+        responses[status.to_string()] = json!({ "description": about, "content": text });
+    }
+    if let Some(exists) = responses.get_mut("303") {
+        exists["headers"] = json!({ "Location": { "schema": { "type": "string" } } });
+    }
+    json!({ "part": "responses", "value": responses })
+}
