@@ -13,7 +13,7 @@ FAULTS_OPERATIONS ?= 1200000
 .DEFAULT_GOAL := help
 # cargo uses all cores by itself, and the order of steps is the order of their output.
 .NOTPARALLEL:
-.PHONY: help run redis soak faults test unit-tests container-tests doc-tests examples matrix bench \
+.PHONY: help run redis soak faults test unit-tests container-tests doc-tests examples matrix beside-node-red bench \
 	check lock fmt clippy doc package deny advisories format clean
 
 # Makes sure of a Redis or Valkey binary and puts its folder on PATH, where the embedded server and
@@ -63,6 +63,10 @@ examples: ## run the examples, each beside a fresh Redis
 	$(CARGO) build --workspace --examples
 	tools/with-redis.sh "$${CARGO_TARGET_DIR:-target}/debug/examples/quickstart"
 	tools/with-redis.sh "$${CARGO_TARGET_DIR:-target}/debug/examples/restaurant"
+
+beside-node-red: ## ask the Node-RED package and Grackle the same, and print a table; needs Node.js and npm
+	$(CARGO) build --workspace --bin grackle-server
+	@$(redis_on_path); tools/beside-node-red.sh "$${CARGO_TARGET_DIR:-target}/debug/grackle-server"
 
 bench: ## measure throughput, hand-off, watchers and long queues, beside a fresh Redis
 	$(CARGO) build --release --examples
