@@ -72,6 +72,7 @@ end
 local function leave_flow(s, lease_id, stood, up_to)
   local flow = flow_of(s, lease_id)
   redis.call('ZREM', flow, lease_id)
+  read_queue(s)
   -- Of a semaphore that is deleted all will leave.
   local first = s.virtual_time and first_of(flow)
   local w = first and wait_of(s, first)

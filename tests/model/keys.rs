@@ -181,6 +181,12 @@ impl Keys {
             self.put(&format!("{key}:holders"), lease, json!(hold.top().locked_at));
         }
         semaphore.waits.iter().for_each(|(lease, wait)| self.wait(semaphore, lease, wait));
+        for (ticket, until) in &semaphore.remembered.calls {
+            self.put(&format!("{key}:calls"), ticket, json!(until));
+        }
+        if let Some(due) = semaphore.remembered.due {
+            self.put(":due", &format!("calls {name}"), json!(due));
+        }
     }
 
     fn wait(&mut self, semaphore: &Semaphore, lease: Name, wait: &Wait) {

@@ -2,7 +2,8 @@
 
 use std::fmt::{Debug, Formatter, Result};
 
-use crate::spec::{Answer, Asked, From, Label, Micros, Model, Name, Queue, Wanted};
+use crate::spec::{Answer, Asked, From, Label, Micros, Model, Name, Queue, Ticket, Wanted};
+use crate::stage::{text, texts};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Op {
@@ -100,6 +101,30 @@ pub(crate) enum Op {
         name: Name,
         lease: Name,
     },
+    Down {
+        ns: Name,
+        name: Name,
+        ticket: Ticket,
+        heard: Vec<Ticket>,
+    },
+    Up {
+        ns: Name,
+        name: Name,
+        ticket: Ticket,
+        undoes: Option<Ticket>,
+        heard: Vec<Ticket>,
+    },
+    Disown {
+        ns: Name,
+        name: Name,
+        lease: Name,
+        heard: Vec<Ticket>,
+    },
+    KeepLeases {
+        ns: Name,
+        ttl: Micros,
+        leases: Vec<Name>,
+    },
     Sweep {
         ns: Name,
         node: Name,
@@ -183,6 +208,10 @@ impl Op {
             | Self::Cancel { ns, .. }
             | Self::SetAside { ns, .. }
             | Self::Release { ns, .. }
+            | Self::Down { ns, .. }
+            | Self::Up { ns, .. }
+            | Self::Disown { ns, .. }
+            | Self::KeepLeases { ns, .. }
             | Self::Sweep { ns, .. }
             | Self::CreateLease { ns, .. }
             | Self::GetLease { ns, .. }
@@ -226,6 +255,17 @@ impl Op {
             Self::Cancel { ns, call } => model.cancel(ns, call),
             Self::SetAside { ns, undo, calls } => model.set_aside(ns, undo, &calls),
             Self::Release { ns, name, lease } => model.release(ns, name, lease),
+            Self::Down { ns, name, ticket, heard } => {
+                model.down(ns, name, &text(ticket), &texts(&heard))
+            }
+            Self::Up { ns, name, ticket, undoes, heard } => {
+                let undoes = undoes.map(text);
+                model.up(ns, name, &text(ticket), undoes.as_deref(), &texts(&heard))
+            }
+            Self::Disown { ns, name, lease, heard } => {
+                model.disown(ns, name, lease, &texts(&heard))
+            }
+            Self::KeepLeases { ns, ttl, leases } => model.keep_leases(ns, ttl, &leases),
             Self::Sweep { ns, node } => model.sweep(ns, node),
             Self::CreateLease { ns, lease, process, ttl, label } => {
                 model.create_lease(ns, lease, process, ttl, label)

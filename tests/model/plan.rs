@@ -99,6 +99,7 @@ pub(crate) fn next(state: &Played) -> BoxedStrategy<Op> {
         }),
         4 => pair.prop_map(|(ns, calls)| Op::Resume { ns, calls }),
         3 => (ns(), node()).prop_map(|(ns, node)| Op::Sweep { ns, node }),
+        12 => without_an_owner(),
         8 => time(state).prop_map(|time| Op::Passes { time }),
         2 => node().prop_map(|node| Op::Dies { node }),
         4 => node().prop_map(|node| Op::Returns { node }),
@@ -168,6 +169,28 @@ fn about_leases(pages: Pages) -> BoxedStrategy<Op> {
         1 => (ns(), prop_oneof![Just(""), process()], pages).prop_map(
             |(ns, process, (from, limit))| Op::ListLeases { ns, process, from, limit }
         ),
+    ]
+    .boxed()
+}
+
+/// Of few tickets, so that calls are made again.
+fn without_an_owner() -> BoxedStrategy<Op> {
+    let ticket = || (node(), 0..12_u32).prop_map(|(node, number)| Ticket { node, number });
+    let heard = || proptest::collection::vec(ticket(), 0..2);
+    let leases = proptest::collection::vec(lease(), 0..4);
+    prop_oneof![
+        6 => (ns(), semaphore(), ticket(), heard())
+            .prop_map(|(ns, name, ticket, heard)| Op::Down { ns, name, ticket, heard }),
+        4 => (ns(), semaphore(), ticket(), heard()).prop_map(|(ns, name, ticket, heard)| {
+            Op::Up { ns, name, ticket, undoes: None, heard }
+        }),
+        2 => (ns(), semaphore(), ticket(), ticket()).prop_map(|(ns, name, ticket, undoes)| {
+            Op::Up { ns, name, ticket, undoes: Some(undoes), heard: Vec::new() }
+        }),
+        2 => (ns(), semaphore(), lease(), heard())
+            .prop_map(|(ns, name, lease, heard)| Op::Disown { ns, name, lease, heard }),
+        1 => (ns(), ttl(), leases)
+            .prop_map(|(ns, ttl, leases)| Op::KeepLeases { ns, ttl, leases }),
     ]
     .boxed()
 }

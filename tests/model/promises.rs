@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::op::Op;
-use crate::spec::{Micros, Model, Name, Namespace, Semaphore, Tag, Wait};
+use crate::spec::{Micros, Model, Name, Namespace, OWNERLESS, Semaphore, Tag, Wait};
 
 /// The promise that this step has broken, in words.
 pub(crate) fn broken(before: &Model, op: &Op, after: &Model) -> Option<String> {
@@ -34,7 +34,7 @@ fn permits(semaphore: &Semaphore) -> Option<String> {
 /// A hold or a wait lives no longer than its lease.
 fn leases(namespace: &Namespace, semaphore: &Semaphore) -> Option<String> {
     let mut here = semaphore.holds.keys().chain(semaphore.waits.keys());
-    let gone = here.find(|lease| !namespace.leases.contains_key(*lease))?;
+    let gone = here.find(|lease| **lease != OWNERLESS && !namespace.leases.contains_key(*lease))?;
     Some(format!("{gone} has ended, and holds or waits"))
 }
 
@@ -107,6 +107,8 @@ fn finality(old: &Semaphore, op: &Op, new: &Semaphore, ended: &BTreeSet<Name>) -
     let by_owner: Vec<Name> = match op {
         Op::Release { lease, .. } | Op::RevokeLease { lease, .. } => vec![*lease],
         Op::Cancel { call, .. } => vec![call.lease],
+        Op::Disown { lease, .. } => vec![*lease],
+        Op::Up { .. } => vec![OWNERLESS],
         Op::SetAside { undo: true, calls, .. } => {
             calls.iter().map(|(call, _)| call.lease).collect()
         }

@@ -165,6 +165,25 @@ impl Stage {
             Op::Release { ns, name, lease } => {
                 Answer::Semaphore(scripts.release(ns, name, lease).await?)
             }
+            Op::Down { ns, name, ticket, heard } => {
+                let reply = scripts.down(ns, name, &text(ticket), &texts(&heard)).await?;
+                let taken = reply.outcome == grackle_client::scripts::Outcome::Acquired;
+                Answer::Taken(taken, reply.semaphore.expect("the semaphore"))
+            }
+            // A node that undoes a call has no more news.
+            Op::Up { ns, name, ticket, undoes: Some(undoes), heard: _ } => {
+                Answer::Semaphore(scripts.undo_down(ns, name, &text(ticket), &text(undoes)).await?)
+            }
+            Op::Up { ns, name, ticket, undoes: None, heard } => {
+                Answer::Semaphore(scripts.up(ns, name, &text(ticket), &texts(&heard)).await?)
+            }
+            Op::Disown { ns, name, lease, heard } => {
+                Answer::Semaphore(scripts.disown(ns, name, lease, &texts(&heard)).await?)
+            }
+            Op::KeepLeases { ns, ttl, leases } => {
+                let leases: Vec<_> = leases.into_iter().map(str::to_owned).collect();
+                done(scripts.keep_leases(ns, duration(ttl), &leases).await?)
+            }
             Op::Sweep { ns, node } => {
                 let swept = scripts.sweep(ns, node).await?;
                 Answer::Swept {
@@ -222,6 +241,10 @@ fn done((): ()) -> Answer {
 
 pub(crate) fn text(ticket: Ticket) -> String {
     format!("{}:{}", ticket.node, ticket.number)
+}
+
+pub(crate) fn texts(tickets: &[Ticket]) -> Vec<String> {
+    tickets.iter().map(|ticket| text(*ticket)).collect()
 }
 
 fn call(asked: Asked) -> Call {

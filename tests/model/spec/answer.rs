@@ -12,9 +12,18 @@ pub(crate) enum Answer {
     Semaphore(Semaphore),
     Lease(Lease),
     Outcome(Outcome),
-    Resumed { sweep_in: Micros, fates: Vec<Fate> },
+    /// Was a permit taken?
+    Taken(bool, Semaphore),
+    Resumed {
+        sweep_in: Micros,
+        fates: Vec<Fate>,
+    },
     SetAside(Vec<Fate>),
-    Swept { sweep_in: Micros, waiting: usize, heard: usize },
+    Swept {
+        sweep_in: Micros,
+        waiting: usize,
+        heard: usize,
+    },
     Namespaces(Page<Namespace>),
     Semaphores(Page<Semaphore>),
     Holders(Page<Holder>),
@@ -64,7 +73,7 @@ pub(crate) type Refused = &'static str;
 pub(crate) mod refused {
     use super::Refused;
 
-    pub(crate) const ALL: [Refused; 15] = [
+    pub(crate) const ALL: [Refused; 16] = [
         NO_NAMESPACE,
         NO_SEMAPHORE,
         NO_LEASE,
@@ -80,6 +89,7 @@ pub(crate) mod refused {
         MAX_WAITERS,
         MAX_HOLDS,
         MAX_CALLS,
+        MAX_PERMITS,
     ];
 
     pub(crate) const NO_NAMESPACE: Refused = "namespace not found";
@@ -96,5 +106,6 @@ pub(crate) mod refused {
     pub(crate) const MAX_HOLDERS: Refused = "limit reached: max_holders";
     pub(crate) const MAX_WAITERS: Refused = "limit reached: max_waiters";
     pub(crate) const MAX_HOLDS: Refused = "limit reached: max_holds_per_lease";
+    pub(crate) const MAX_PERMITS: Refused = "limit reached: permits";
     pub(crate) const MAX_CALLS: Refused = "limit reached: max_calls_per_wait";
 }

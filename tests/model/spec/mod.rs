@@ -1,7 +1,8 @@
 //! The reference model: what Grackle does, without Redis, a network or two things at once.
 //!
 //! Read [`Model`] for the operations, then [`Namespace`] (what has ended or is due), [`Semaphore`]
-//! (the queue in `discipline`, and the hand-off), [`Hold`] and [`Wait`].
+//! (the queue in `discipline`, holds without a lease in `ownerless`, and the hand-off), [`Hold`] and
+//! [`Wait`].
 #![allow(dead_code, unused_imports)]
 
 mod acquire;
@@ -13,6 +14,7 @@ mod hold;
 mod lease;
 mod model;
 mod namespace;
+mod ownerless;
 mod page;
 mod semaphore;
 mod shown;
@@ -27,6 +29,7 @@ pub(crate) use hold::{Grant, Hold, Stood};
 pub(crate) use lease::Lease;
 pub(crate) use model::{Asked, Model};
 pub(crate) use namespace::Namespace;
+pub(crate) use ownerless::{OWNERLESS, Remembered};
 pub(crate) use page::{From, Page};
 pub(crate) use semaphore::{Queue, Semaphore};
 pub(crate) use shown::{description, metadata};

@@ -331,6 +331,37 @@ impl Model {
         Ok(namespace.semaphore(name)?.answer())
     }
 
+    // Without an owner.
+
+    pub(crate) fn down(&mut self, ns: Name, name: Name, ticket: &str, heard: &[String]) -> Reply {
+        let (namespace, around) = self.within(ns)?;
+        namespace.down(name, ticket, heard, around)
+    }
+
+    pub(crate) fn up(
+        &mut self,
+        ns: Name,
+        name: Name,
+        ticket: &str,
+        undoes: Option<&str>,
+        heard: &[String],
+    ) -> Reply {
+        let (namespace, around) = self.within(ns)?;
+        namespace.up(name, ticket, undoes, heard, around)
+    }
+
+    pub(crate) fn disown(&mut self, ns: Name, name: Name, lease: Name, heard: &[String]) -> Reply {
+        let (namespace, around) = self.within(ns)?;
+        namespace.disown(name, lease, heard, around)
+    }
+
+    pub(crate) fn keep_leases(&mut self, ns: Name, ttl: Micros, leases: &[Name]) -> Reply {
+        if let Ok((namespace, around)) = self.within(ns) {
+            namespace.keep_leases(leases, ttl, around.now);
+        }
+        Ok(Answer::Done)
+    }
+
     /// What a node that waits here does when something is due, and as its sign of life.
     pub(crate) fn sweep(&mut self, ns: Name, node: Name) -> Reply {
         let heard = usize::from(self.around.listening.contains(node));

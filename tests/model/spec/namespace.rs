@@ -85,6 +85,7 @@ impl Namespace {
             semaphore.keep_flows();
             touched.insert(what.semaphore);
         }
+        self.semaphores.values_mut().for_each(|semaphore| semaphore.remembered.forget(now));
         touched.into_iter().for_each(|name| self.admit(name, around));
     }
 
@@ -174,7 +175,9 @@ impl Namespace {
     pub(crate) fn sweep_in(&self, now: Micros) -> Micros {
         let leases = self.leases.values().map(|lease| lease.expires_at);
         let waits = self.semaphores.values().flat_map(|semaphore| semaphore.waits.values());
+        let calls = self.semaphores.values().filter_map(|semaphore| semaphore.remembered.due);
         let due = leases.chain(self.marks.values().copied()).chain(waits.map(Wait::forgotten_at));
+        let due = due.chain(calls);
         due.min().map_or(-1, |first| (first - now).max(0))
     }
 }

@@ -4,7 +4,7 @@ use grackle_client::types::QueueDiscipline as Discipline;
 
 use super::{
     Around, Call, Drain, Grant, Hold, Label, Lease, MAX_PERMITS, Micros, Name, Outcome, Refused,
-    Stood, Tag, Ticket, Wait, refused,
+    Remembered, Stood, Tag, Ticket, Wait, refused,
 };
 
 /// What is asked of a queue; nothing leaves it as it is, or makes it the usual one.
@@ -36,6 +36,7 @@ pub(crate) struct Semaphore {
     pub(crate) served: BTreeMap<Name, (Name, Tag)>,
     pub(crate) holds: BTreeMap<Name, Hold>,
     pub(crate) waits: BTreeMap<Name, Wait>,
+    pub(crate) remembered: Remembered,
 }
 
 impl Semaphore {
@@ -58,6 +59,7 @@ impl Semaphore {
             served: BTreeMap::new(),
             holds: BTreeMap::new(),
             waits: BTreeMap::new(),
+            remembered: Remembered::default(),
         }
     }
 

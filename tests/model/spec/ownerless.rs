@@ -1,0 +1,154 @@
+use super::{
+    Answer, Around, Grant, Hold, MAX_PERMITS, Micros, Name, Namespace, Refused, Semaphore, refused,
+};
+
+/// Who holds what no lease ends.
+pub(crate) const OWNERLESS: Name = "ownerless";
+/// How long a call is remembered whose answer nobody is known to have heard.
+const REMEMBERED_FOR: Micros = 600_000_000;
+
+/// What was done without an owner, by the tickets of who did it, and when some of it is forgotten.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Remembered {
+    pub(crate) calls: std::collections::BTreeMap<String, Micros>,
+    pub(crate) due: Option<Micros>,
+}
+
+impl Remembered {
+    fn add(&mut self, ticket: &str, now: Micros) {
+        let until = now + REMEMBERED_FOR;
+        self.calls.insert(ticket.to_owned(), until);
+        self.due.get_or_insert(until);
+    }
+
+    fn has(&self, ticket: &str) -> bool {
+        self.calls.contains_key(ticket)
+    }
+
+    fn heard(&mut self, tickets: &[String]) {
+        self.calls.retain(|ticket, _| !tickets.contains(ticket));
+    }
+
+    /// Forgets what is over, where something is due.
+    pub(crate) fn forget(&mut self, now: Micros) {
+        if self.due.is_some_and(|due| due <= now) {
+            self.calls.retain(|_, until| *until > now);
+            self.due = self.calls.values().min().copied();
+        }
+    }
+}
+
+impl Namespace {
+    /// One permit for nobody, where it is free and nobody waits for it.
+    pub(crate) fn down(
+        &mut self,
+        name: Name,
+        ticket: &str,
+        heard: &[String],
+        around: &mut Around,
+    ) -> Result<Answer, Refused> {
+        if self.a_lease_is_due(around.now) {
+            self.sweep(around);
+        }
+        if !self.semaphore(name)?.queue().is_empty() {
+            self.sweep(around);
+            self.admit(name, around);
+        }
+        let semaphore = self.semaphore(name)?;
+        semaphore.last_activity_at = around.now;
+        semaphore.remembered.heard(heard);
+        let free = semaphore.queue().is_empty() && semaphore.held() < semaphore.permits;
+        let done = semaphore.remembered.has(ticket);
+        if !done && free {
+            semaphore.hold_ownerless(1, around.now);
+            semaphore.remembered.add(ticket, around.now);
+        }
+        Ok(Answer::Taken(done || free, semaphore.shown()))
+    }
+
+    /// One of them less, or a permit more; handed on. It may be to undo a certain down, if that did
+    /// anything.
+    pub(crate) fn up(
+        &mut self,
+        name: Name,
+        ticket: &str,
+        undoes: Option<&str>,
+        heard: &[String],
+        around: &mut Around,
+    ) -> Result<Answer, Refused> {
+        if self.a_lease_is_due(around.now) {
+            self.sweep(around);
+        }
+        let semaphore = self.semaphore(name)?;
+        semaphore.remembered.heard(heard);
+        let wanted = undoes.is_none_or(|undoes| semaphore.remembered.has(undoes));
+        if wanted && !semaphore.remembered.has(ticket) {
+            if !semaphore.drop_ownerless() {
+                if semaphore.permits == MAX_PERMITS {
+                    return Err(refused::MAX_PERMITS);
+                }
+                semaphore.permits += 1;
+                (semaphore.version, semaphore.updated_at) = (semaphore.version + 1, around.now);
+            }
+            semaphore.remembered.add(ticket, around.now);
+            semaphore.remembered.calls.remove(undoes.unwrap_or_default());
+            semaphore.last_activity_at = around.now;
+            self.admit(name, around);
+        }
+        let semaphore = self.semaphore(name)?;
+        semaphore.last_activity_at = around.now;
+        Ok(semaphore.answer())
+    }
+
+    /// What a lease holds becomes nobody's, and the lease ends.
+    pub(crate) fn disown(
+        &mut self,
+        name: Name,
+        lease: Name,
+        heard: &[String],
+        around: &mut Around,
+    ) -> Result<Answer, Refused> {
+        self.sweep(around);
+        let there = self.leases.contains_key(lease);
+        let semaphore = self.semaphore(name)?;
+        semaphore.remembered.heard(heard);
+        if !semaphore.remembered.has(lease) {
+            let hold = semaphore.holds.get(lease).filter(|_| there).ok_or(refused::NO_LEASE)?;
+            let weight = hold.top().weight;
+            semaphore.holds.remove(lease);
+            semaphore.hold_ownerless(weight, around.now);
+            semaphore.remembered.add(lease, around.now);
+            let touched = self.end_lease(lease, around);
+            touched.into_iter().for_each(|name| self.admit(name, around));
+        }
+        Ok(self.semaphore(name)?.answer())
+    }
+
+    pub(crate) fn keep_leases(&mut self, leases: &[Name], ttl: Micros, now: Micros) {
+        for lease in leases {
+            if let Some(lease) = self.leases.get_mut(lease).filter(|lease| lease.is_alive(now)) {
+                lease.expires_at = now + ttl;
+            }
+        }
+    }
+}
+
+impl Semaphore {
+    fn hold_ownerless(&mut self, weight: i64, now: Micros) {
+        self.last_token = now.max(self.last_token + 1);
+        let weight = weight + self.held_by(OWNERLESS);
+        let (answered, aside) = (Vec::new(), Vec::new());
+        let (label, locked_at, stood, settled) = (0, now, None, true);
+        let grant = Grant { weight, label, locked_at, answered, aside, stood, settled };
+        self.holds.insert(OWNERLESS, Hold { token: self.last_token, grants: vec![grant] });
+    }
+
+    fn drop_ownerless(&mut self) -> bool {
+        let Some(hold) = self.holds.get_mut(OWNERLESS) else { return false };
+        hold.grants[0].weight -= 1;
+        if hold.grants[0].weight == 0 {
+            self.holds.remove(OWNERLESS);
+        }
+        true
+    }
+}
