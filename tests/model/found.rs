@@ -1,12 +1,13 @@
 //! Sequences in which the scripts and the model once differed.
 
+use grackle_client::types::QueueDiscipline;
 use proptest::test_runner::Config;
 use proptest_state_machine::StateMachineTest;
 
 use crate::machine::{Machine, Played};
 use crate::op::{Op, Step};
 use crate::plan::{Begin, LEASES};
-use crate::spec::{Asked, From, MAX_PERMITS, Name, Tag, Ticket, Wanted};
+use crate::spec::{Asked, From, MAX_PERMITS, Name, Queue, Tag, Ticket, Wanted};
 use crate::support::world::{NS, SEM};
 
 const HOUR: i64 = 3_600_000_000;
@@ -15,8 +16,12 @@ const A: Name = LEASES[0];
 const B: Name = LEASES[1];
 
 fn play(permits: i64, ops: Vec<Op>) {
+    play_from(Begin::with(permits), ops);
+}
+
+fn play_from(begin: Begin, ops: Vec<Op>) {
     let steps = ops.into_iter().map(Step).collect();
-    Machine::test_sequential(Config::default(), Played::new(Begin::with(permits)), steps, None);
+    Machine::test_sequential(Config::default(), Played::new(begin), steps, None);
 }
 
 fn acquire(lease: Name, number: u32, weight: i64) -> Op {
@@ -52,6 +57,16 @@ fn a_page_behind_an_entry_that_has_moved_ahead_does_not_show_it_again() {
     let takes = [acquire(A, 0, 1), Op::Passes { time: 1 }, acquire(A, 1, 2)];
     let undo = Op::Cancel { ns: NS, call: call(A, 1) };
     play(2, takes.into_iter().chain([list.clone(), undo, list]).collect());
+}
+
+/// The script that set them aside had not read the queue by then.
+#[test]
+fn whose_first_is_set_aside_by_a_sweep_moves_up() {
+    let queue = Queue { discipline: QueueDiscipline::Weighted, max_waiters: None };
+    let [a, c, d] = [LEASES[0], LEASES[2], LEASES[3]];
+    let waits = [acquire(d, 0, 1), acquire(c, 1, 3), acquire(a, 2, 1)];
+    let swept = [Op::Passes { time: 15_000_000 }, Op::GetSemaphore { ns: NS, name: SEM }];
+    play_from(Begin { queue, ..Begin::with(3) }, waits.into_iter().chain(swept).collect());
 }
 
 #[test]
