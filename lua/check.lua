@@ -24,5 +24,7 @@ redis.call('ZCARD', list)
 redis.call('ZCOUNT', list, '-inf', '1')
 redis.call('ZRANGE', list, 0, 0)
 redis.call('ZRANGEBYSCORE', list, '-inf', '1')
+redis.call('ZREVRANGEBYSCORE', list, '1', '-inf')
+redis.call('ZREMRANGEBYRANK', list, 0, 0)
 redis.call('ZREM', list, 'a', 'b')
 return '{"result":"done"}'

@@ -1,6 +1,6 @@
 --[[
-  disown: what a lease holds of a semaphore is from now on held by nobody in particular, so that no lease
-  ends it; the lease itself ends. It is over for whoever waited: nothing is handed on.
+  disown: one permit of what a lease holds is from now on held by nobody in particular, so that no lease
+  ends it; the lease itself ends. (More than one, somebody else has asked for under it: that is handed on.)
 
   KEYS[1] grackle:{ns}   hash   the namespace
   ARGV[1] semaphore      its name
@@ -17,16 +17,16 @@ if not sweep() then return AGAIN end
 local s = semaphore(name)
 if not s then return redis.error_reply(NO_SEMAPHORE) end
 
-heard(s, answered)
 if not is_done(s, lease_id) then
   local hold = redis.call('ZSCORE', leases, lease_id)
     and redis.call('HGET', lease_key(lease_id), 'hold:' .. name)
   if not hold then return redis.error_reply(NO_LEASE) end
-  local weight = hold_weight(hold)
-  drop_hold(s, lease_id, weight)
-  hold_ownerless(s, weight)
+  drop_hold(s, lease_id, hold_weight(hold))
+  hold_ownerless(s, 1)
   remember(s, lease_id)
+  touched[name] = true
   end_lease(lease_id)
 end
+heard(s, answered)
 settle()
 return answer('acquired', s)

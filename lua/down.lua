@@ -26,13 +26,16 @@ if s.waiting_count > 0 then
   e.admit(s)
 end
 
-touch(s)
-heard(s, answered)
 local done = is_done(s, ticket)
-if not done and s.waiting_count == 0 and s.active_holds < s.permits then
-  hold_ownerless(s, 1)
-  remember(s, ticket)
-  done = true
+if not done then
+  touch(s)
+  if s.waiting_count == 0 and s.active_holds < s.permits then
+    hold_ownerless(s, 1)
+    remember(s, ticket)
+    done = true
+  end
 end
+-- Last: a full Redis refuses what takes memory only where that is the first write.
+heard(s, answered)
 save()
 return answer(done and 'acquired' or 'unavailable', s)

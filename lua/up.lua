@@ -23,7 +23,6 @@ local s = semaphore(name)
 if not s then return redis.error_reply(NO_SEMAPHORE) end
 
 touch(s)
-heard(s, answered)
 if not is_done(s, ticket) and (undoes == '' or is_done(s, undoes)) then
   if not drop_ownerless(s) then
     if s.permits >= MAX_PERMITS then return redis.error_reply('LIMIT permits') end
@@ -31,8 +30,9 @@ if not is_done(s, ticket) and (undoes == '' or is_done(s, undoes)) then
     redis.call('HSET', s.key, 'permits', int(s.permits), 'about', s.about)
   end
   remember(s, ticket)
-  heard(s, { undoes })
+  if undoes ~= '' then heard(s, { undoes }) end
   if s.waiting_count > 0 then engine().admit(s) end
 end
+heard(s, answered)
 save()
 return answer('released', s)

@@ -12,27 +12,36 @@ server=${1:?the path of grackle-server}
 
 say() { echo "beside-node-red: $*" >&2; }
 
-if [ ! -d "$folder/node_modules/node-red" ]; then
+if [ ! -d "$folder" ]; then
     say "getting Node-RED (a minute)"
-    mkdir -p "$folder"
-    (cd "$folder" && npm init -y >/dev/null &&
+    rm -rf "$folder.new"
+    mkdir -p "$folder.new"
+    (cd "$folder.new" && npm init -y >/dev/null &&
         npm install --no-audit --no-fund node-red@4 node-red-contrib-semaphoreservice@0.0.4 >npm.log 2>&1) ||
-        { say "npm could not: $folder/npm.log"; exit 1; }
+        { say "npm could not: $folder.new/npm.log"; exit 1; }
+    mv "$folder.new" "$folder"
 fi
 
 work=$(mktemp -d)
 pids=
 end() {
     for pid in $pids; do kill "$pid" 2>/dev/null || true; done
+    # Before their folders go.
+    for pid in $pids; do wait "$pid" 2>/dev/null || true; done
     rm -rf "$work"
 }
 trap end EXIT INT TERM
 
 free_port() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'; }
 
+# $1: where; $2: what it answers once it is up
 answers() {
     for _ in $(seq 300); do
-        if node -e 'fetch(process.argv[1]).then(() => process.exit(0), () => process.exit(1))' "$1"; then return; fi
+        if node -e 'fetch(process.argv[1]).then((it) => it.text()).then((text) =>
+                process.exit(text.trim() === process.argv[2] ? 0 : 1), () => process.exit(1))' "$1" "$2"; then
+            return
+        fi
+        sleep 0.1
     done
     say "nothing answers at $1"
     exit 1
@@ -59,9 +68,13 @@ node_red "$work" "$port"
 ours=$(free_port)
 "$server" --listen "127.0.0.1:$ours" --data-dir "$work/data" >"$work/grackle.log" 2>&1 &
 pids="$pids $!"
-answers "http://127.0.0.1:$port/semaphore/value/none"
-answers "http://127.0.0.1:$ours/healthz"
-node "$tools/compare.mjs" "http://127.0.0.1:$port" "http://127.0.0.1:$ours"
+answers "http://127.0.0.1:$port/semaphore/value/none" "semaphore not found"
+answers "http://127.0.0.1:$ours/healthz" ok
+node "$tools/compare.mjs" "http://127.0.0.1:$port" "http://127.0.0.1:$ours" | tee "$work/table"
+if ! tail -n "$(wc -l <"$work/table")" "$root/docs/node-red.md" | cmp - "$work/table"; then
+    say "docs/node-red.md has another table at its end"
+    exit 1
+fi
 
 say "now docs/node-red-flow.json"
 mkdir "$work/flow"
@@ -69,5 +82,6 @@ cp "$tools/settings.js" "$work/flow/settings.js"
 sed "s|http://127.0.0.1:8000|http://127.0.0.1:$ours|" "$root/docs/node-red-flow.json" >"$work/flow/flows.json"
 port=$(free_port)
 node_red "$work/flow" "$port"
-answers "http://127.0.0.1:$port/print"
+# Its flow makes the semaphore when it starts.
+answers "http://127.0.0.1:$ours/semaphore/value/printer" '{"name":"printer","value":1}'
 node "$tools/flow.mjs" "http://127.0.0.1:$port" "http://127.0.0.1:$ours"

@@ -26,6 +26,17 @@ pub(crate) async fn run(
     Ok(AcquireSemaphoreResponse { acked_replicas: acked, ..response })
 }
 
+/// The same, whoever has the grant so far.
+pub(crate) async fn granted(
+    node: &Arc<Node>,
+    request: &AcquireSemaphoreRequest,
+) -> Result<AcquireSemaphoreResponse, Error> {
+    let mut pending = Pending::new(node, request);
+    let reply = pending.wait(request).await?;
+    pending.note(request, &reply);
+    Ok(response(reply, request.timeout_seconds > 0))
+}
+
 /// An acquire whose answer is not known yet. Dropped like that, it is taken back.
 struct Pending<'a> {
     node: &'a Arc<Node>,
@@ -171,7 +182,7 @@ impl Drop for Pending<'_> {
             OnDrop::SetAside(grace) => Some(grace.min(self.left())),
         };
         let call = self.call.clone();
-        self.node.runtime.spawn(take_back(node, namespace, call, keep));
+        self.node.errands.run(&self.node.runtime, take_back(node, namespace, call, keep));
     }
 }
 

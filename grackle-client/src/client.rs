@@ -126,6 +126,9 @@ impl Client {
     /// that need not wait still work. Where Redis does not answer, the calls end after 2 s all the
     /// same, and their places go as those of a node that dies.
     ///
+    /// Then it waits, 2 s at most, until what dropped calls have left is taken back. A call that is
+    /// dropped later leaves more: shut down once again when all are over.
+    ///
     /// # Cancel safety
     ///
     /// Call it again: it goes on where it was.

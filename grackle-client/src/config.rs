@@ -169,6 +169,12 @@ impl Config {
                 return Err(invalid(field, "more than zero"));
             }
         }
+        if self.retry_for > LONGEST_RETRY {
+            return Err(invalid(
+                "retry_for",
+                "300 s at most: Redis does not know older calls again",
+            ));
+        }
         self.replica_acks.as_ref().map_or(Ok(()), ReplicaAcks::validate)?;
         self.limits.validate()
     }
@@ -201,6 +207,8 @@ impl Limits {
         Ok(())
     }
 }
+
+const LONGEST_RETRY: Duration = Duration::from_secs(300);
 
 /// Ten years: keeps every time, in microseconds, far below 2^53.
 const MAX_SECONDS: i64 = 315_360_000;

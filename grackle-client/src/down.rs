@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::acquire::{self, undecided};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::heard::REMEMBERED_FOR;
 use crate::node::Node;
 use crate::scripts::Outcome;
@@ -65,13 +65,16 @@ async fn wait(
         timeout_seconds: whole_seconds(left),
         ..AcquireSemaphoreRequest::default()
     };
-    let answer = match acquire::run(node, &request).await {
+    let answer = match acquire::granted(node, &request).await {
         Ok(answer) if answer.outcome == AcquireOutcome::Acquired => {
             disown(node, semaphore, &lease).await
         }
         Ok(answer) => {
             let (semaphore, outcome) = (answer.semaphore, answer.outcome);
             return Ok(Some(DownSemaphoreResponse { semaphore, outcome }));
+        }
+        Err(_) if node.waits.closing() => {
+            Err(Error::unavailable("this node shuts down: ask another"))
         }
         Err(error) => Err(error),
     };
@@ -114,7 +117,9 @@ impl<'a> Taken<'a> {
     }
 
     fn settle<T>(&mut self, answer: Result<T, Error>) -> Result<T, Error> {
-        self.decided = !answer.as_ref().is_err_and(undecided);
+        // Refused for another reason, such as a full Redis, it may have been done by an earlier try.
+        let missing = |error: &Error| error.kind() == ErrorKind::NotFound;
+        self.decided = answer.as_ref().err().is_none_or(missing);
         answer
     }
 
@@ -129,7 +134,7 @@ impl Drop for Taken<'_> {
         if !self.decided {
             let (node, semaphore) = (Arc::clone(self.node), self.semaphore.clone());
             let ticket = std::mem::take(&mut self.ticket);
-            self.node.runtime.spawn(give_back(node, semaphore, ticket));
+            self.node.errands.run(&self.node.runtime, give_back(node, semaphore, ticket));
         }
     }
 }

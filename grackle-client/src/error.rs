@@ -50,7 +50,8 @@ pub enum Error {
         /// The limit's name, as in the configuration.
         limit: String,
     },
-    /// Redis could not be reached in time, or this node shuts down: ask again. It is safe.
+    /// Redis could not be reached in time, or this node shuts down: ask again. It is safe, but for
+    /// [`up_semaphore`](crate::Client::up_semaphore).
     #[error("unavailable: {reason}")]
     Unavailable {
         /// What was tried, in words for an operator.

@@ -2,39 +2,72 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::topic::FullName;
 
 /// What is not told, Redis forgets by itself after that long (`lua/shared/ownerless.lua`).
 pub(crate) const REMEMBERED_FOR: Duration = Duration::from_secs(600);
-/// Of more, nothing is told.
-const MOST_SEMAPHORES: usize = 1_000;
-const MOST_TICKETS: usize = 100;
+/// Tickets in all; of more, nothing is told.
+const MOST: usize = 100_000;
+/// Tickets that one call takes along.
+const BATCH: usize = 500;
 
 /// Tickets, kept until the next call on their semaphore takes the news along.
 #[derive(Debug, Default)]
-pub(crate) struct Heard(Mutex<HashMap<FullName, Vec<String>>>);
+pub(crate) struct Heard(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    semaphores: HashMap<FullName, Tickets>,
+    count: usize,
+}
+
+#[derive(Debug)]
+struct Tickets {
+    tickets: Vec<String>,
+    last: Instant,
+}
 
 impl Heard {
     pub(crate) fn note(&self, semaphore: &FullName, ticket: String) {
-        let mut heard = self.heard();
-        if heard.len() >= MOST_SEMAPHORES {
-            heard.clear();
+        let (mut state, now) = (self.state(), Instant::now());
+        if state.count >= MOST {
+            state.forget_before(now);
         }
-        let tickets = heard.entry(semaphore.clone()).or_default();
-        if tickets.len() < MOST_TICKETS {
-            tickets.push(ticket);
+        if state.count >= MOST {
+            return;
         }
+        state.count += 1;
+        let tickets = state.semaphores.entry(semaphore.clone());
+        let tickets = tickets.or_insert_with(|| Tickets { tickets: Vec::new(), last: now });
+        tickets.tickets.push(ticket);
+        tickets.last = now;
     }
 
     pub(crate) fn take(&self, semaphore: &FullName) -> Vec<String> {
-        self.heard().remove(semaphore).unwrap_or_default()
+        let mut state = self.state();
+        let Some(mut tickets) = state.semaphores.remove(semaphore) else { return Vec::new() };
+        let rest = tickets.tickets.len().saturating_sub(BATCH);
+        let taken = tickets.tickets.split_off(rest);
+        state.count -= taken.len();
+        if rest > 0 {
+            state.semaphores.insert(semaphore.clone(), tickets);
+        }
+        taken
     }
 
-    fn heard(&self) -> MutexGuard<'_, HashMap<FullName, Vec<String>>> {
+    fn state(&self) -> MutexGuard<'_, State> {
         // Nothing panics while it holds the lock half-way through a change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Of semaphores that nobody has called for so long Redis has forgotten all.
+    fn forget_before(&mut self, now: Instant) {
+        self.semaphores.retain(|_, tickets| now.duration_since(tickets.last) < REMEMBERED_FOR);
+        self.count = self.semaphores.values().map(|tickets| tickets.tickets.len()).sum();
     }
 }
 
@@ -54,16 +87,28 @@ mod tests {
         assert_eq!(heard.take(&semaphore(1)), ["n:1"]);
         assert!(heard.take(&semaphore(1)).is_empty());
         assert_eq!(heard.take(&semaphore(2)), ["n:2"]);
+        assert_eq!(heard.state().count, 0);
+    }
+
+    #[test]
+    fn many_are_taken_along_by_several() {
+        let heard = Heard::default();
+        for number in 0..2 * BATCH + 1 {
+            heard.note(&semaphore(1), number.to_string());
+        }
+        assert_eq!([(); 4].map(|()| heard.take(&semaphore(1)).len()), [BATCH, BATCH, 1, 0]);
     }
 
     #[test]
     fn it_does_not_grow_with_what_nobody_calls_again() {
         let heard = Heard::default();
-        for number in 0..3 * MOST_SEMAPHORES {
+        for number in 0..MOST + 9 {
             heard.note(&semaphore(number), "n:1".to_owned());
-            heard.note(&semaphore(0), "n:2".to_owned());
         }
-        assert!(heard.heard().len() <= MOST_SEMAPHORES);
-        assert!(heard.take(&semaphore(0)).len() <= MOST_TICKETS);
+        assert_eq!(heard.state().count, MOST);
+        heard.state().forget_before(Instant::now() + REMEMBERED_FOR);
+        assert_eq!((heard.state().count, heard.state().semaphores.len()), (0, 0));
+        heard.note(&semaphore(0), "n:2".to_owned());
+        assert_eq!(heard.take(&semaphore(0)), ["n:2"]);
     }
 }

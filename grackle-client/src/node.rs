@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::acks::Acks;
 use crate::config::{Config, OnDrop};
 use crate::convoys::Convoys;
+use crate::errands::Errands;
 use crate::error::Error;
 use crate::heard::{Heard, REMEMBERED_FOR};
 use crate::patrol;
@@ -59,6 +60,7 @@ pub(crate) struct Node {
     /// Where grants wait for replicas, if they do.
     pub(crate) acks: Option<Acks>,
     pub(crate) heard: Heard,
+    pub(crate) errands: Errands,
     pub(crate) stand_ins: StandIns,
     servers: Arc<Servers>,
     late: Mutex<Late>,
@@ -91,6 +93,7 @@ impl Node {
             convoys: Convoys::new(most(config.limits.max_observed_semaphores)),
             tidy: Arc::default(),
             heard: Heard::default(),
+            errands: Errands::default(),
             stand_ins: StandIns::default(),
             on_drop: config.on_drop,
             runtime: Handle::current(),
@@ -278,8 +281,16 @@ impl Node {
     }
 
     /// Sets every waiting call aside, so that the next in line are not held up and the same leases
-    /// get their places back elsewhere, and answers their callers. Whoever looks on is told.
+    /// get their places back elsewhere, and answers their callers. Whoever looks on is told. Then what
+    /// callers left that are gone is put in order.
     pub(crate) async fn close(&self) {
+        self.set_all_aside().await;
+        if tokio::time::timeout(CLOSES_WITHIN, self.errands.done()).await.is_err() {
+            tracing::warn!("what callers have left is not all given back: Redis does not answer");
+        }
+    }
+
+    async fn set_all_aside(&self) {
         self.watches.close(|watched| self.subscribers.unlisten(Topic::Semaphore(watched)));
         let patience = Instant::now() + CLOSES_WITHIN;
         for (namespace, calls) in self.waits.close() {

@@ -14,6 +14,8 @@ use crate::validate;
 /// How long one goes on without its node.
 const LIVES_FOR: Duration = Duration::from_secs(30);
 const KEEP_EVERY: Duration = Duration::from_secs(10);
+/// Where Redis did not answer: half of its life is over by then.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// Those of a node that are in use, by namespace: one command keeps many.
 #[derive(Debug, Default)]
@@ -58,7 +60,7 @@ impl Drop for StandIn {
         }
         let (node, namespace) = (Arc::clone(&self.node), std::mem::take(&mut self.namespace));
         let lease_id = std::mem::take(&mut self.lease_id);
-        self.node.runtime.spawn(async move {
+        self.node.errands.run(&self.node.runtime, async move {
             // Where Redis is away, or the lease never was, its own end does it.
             if let Err(error) = node.scripts.revoke_lease(&namespace, &lease_id).await {
                 tracing::debug!(%error, lease_id, "a lease that stood in ends by itself");
@@ -100,13 +102,16 @@ impl StandIns {
 }
 
 async fn keep(node: Weak<Node>, namespace: String) {
+    let mut pause = KEEP_EVERY;
     loop {
-        tokio::time::sleep(KEEP_EVERY).await;
+        tokio::time::sleep(pause).await;
         let Some(node) = node.upgrade() else { return };
         let Some(leases) = node.stand_ins.to_keep(&namespace) else { return };
+        pause = KEEP_EVERY;
         for leases in leases.chunks(BATCH) {
             if let Err(error) = node.scripts.keep_leases(&namespace, LIVES_FOR, leases).await {
                 tracing::warn!(%error, namespace, "leases that stand in are not kept");
+                pause = AGAIN_AFTER;
             }
         }
     }

@@ -134,7 +134,7 @@ fn describe() {
     describe_histogram!(DURATION, "Seconds from a call's head to its answer, by operation");
     describe_gauge!(IN_FLIGHT, "Calls not yet answered");
     describe_gauge!(WAITING, "Calls of AcquireSemaphore and DownHttpSemaphore not yet answered");
-    describe_gauge!(WATCHES, "Streams of WatchSemaphore that are open");
+    describe_gauge!(WATCHES, "Streams of WatchSemaphore and WatchHttpSemaphore that are open");
     describe_counter!(OUTCOMES, "How calls of AcquireSemaphore ended, where not with an error");
     describe_counter!(
         ACKED,

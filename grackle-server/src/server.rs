@@ -131,6 +131,8 @@ async fn serve(
     let served = async {
         let listening = connections::serve(listener, router, patience, stop.clone());
         tokio::join!(listening, set_waiters_aside(&client, stop), tidy(&client));
+        // Once more, for what the connections have left that were cut off at last.
+        client.shutdown().await;
     };
     tokio::select! {
         () = served => {}

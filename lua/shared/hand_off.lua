@@ -102,7 +102,8 @@ end
 -- Deletes the record; whoever watches is told.
 local function remove(name)
   local s = semaphore(name)
-  redis.call('DEL', semaphore_key(name))
+  redis.call('DEL', semaphore_key(name), semaphore_key(name) .. ':calls')
+  redis.call('ZREM', due, 'calls ' .. name)
   loaded[name] = false
   if s and s.watched then tell_watchers(s, DELETED) end
 end
@@ -122,8 +123,6 @@ local function purge(name, reason)
     budget = budget - 1
     drop_hold(s, lease_id, 0)
   end
-  redis.call('DEL', s.key .. ':calls')
-  redis.call('ZREM', due, 'calls ' .. name)
   local left = redis.call('EXISTS', s.key .. ':queue', s.key .. ':aside', s.key .. ':holders')
   if left > 0 then later(name) end
   return left == 0

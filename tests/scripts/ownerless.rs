@@ -258,6 +258,33 @@ async fn a_hold_that_is_disowned_outlives_its_lease_and_changes_nothing_else() {
 }
 
 #[tokio::test]
+async fn one_permit_is_disowned_whatever_was_asked_for_under_the_lease() {
+    let w = World::with(3, "a b").await;
+    let mut n = w.node("n").await;
+    w.take(&n.call("a"), 3).await;
+    let b = n.call("b");
+    w.queue(&b, 2).await;
+    assert_eq!(value(&w.disown("a").await.unwrap()), 0);
+    assert_eq!(n.heard().await, [granted(&[&b])]);
+    assert_eq!(w.picture().await, "holds b:2 ownerless:1");
+    w.end_without_owners().await;
+}
+
+#[tokio::test]
+async fn an_up_before_a_hand_off_is_disowned_adds_a_permit_and_the_value_is_right() {
+    let w = World::with(1, "a").await;
+    let mut n = w.node("n").await;
+    w.down("n:1").await;
+    w.queue(&n.call("a"), 1).await;
+    w.up("n:2").await;
+    assert_eq!(n.heard().await.len(), 1);
+    assert_eq!(value(&w.up("n:3").await), 1, "what a lease holds is not what it gives back");
+    assert_eq!(value(&w.disown("a").await.unwrap()), 1);
+    assert_eq!(w.picture().await, "holds ownerless:1");
+    w.end_without_owners().await;
+}
+
+#[tokio::test]
 async fn what_was_lost_before_it_was_disowned_is_free() {
     let w = World::of(1).await;
     w.lease("a", Duration::from_secs(10)).await;

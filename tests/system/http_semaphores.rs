@@ -309,8 +309,8 @@ async fn a_server_that_is_told_to_stop_answers_those_who_wait_and_leaves_nothing
     };
     until_waiting(&client, "gate", 1).await;
     assert!(stops.terminate().await.success());
-    let (status, _) = waiting.await.unwrap().expect("an answer");
-    assert_eq!(status, 503);
+    let answer = waiting.await.unwrap().expect("an answer");
+    assert_eq!(answer, (503, json!("unavailable: this node shuts down: ask another")));
     until(&client, "gate", "nobody waits", |it| it.waiting_count == 0).await;
     clear(&redis, &client, "gate").await;
 }
@@ -347,6 +347,98 @@ async fn what_redis_did_though_its_answer_was_lost_is_done_once() {
         assert_eq!(value(&inside(&client, "gate").await), after, "{path}, once");
     }
     clear(&redis, &client, "gate").await;
+}
+
+#[tokio::test]
+async fn a_full_memory_refuses_a_down_and_nothing_that_gives_back_or_is_done_already() {
+    let redis = TestRedis::own().await;
+    let link = Link::to(&redis).await;
+    let mut config = redis.config();
+    config.redis_url = link.url();
+    let far = Client::connect_with(config).await.unwrap();
+    let space = Space::create(far, 3).await;
+    let down = DownSemaphoreRequest {
+        namespace_name: space.namespace.clone(),
+        semaphore_name: Space::SEMAPHORE.to_owned(),
+        timeout_seconds: 0,
+    };
+    let up = UpSemaphoreRequest {
+        namespace_name: space.namespace.clone(),
+        semaphore_name: Space::SEMAPHORE.to_owned(),
+    };
+    let limit = async |bytes: &str| {
+        let _: () = redis.run(&["CONFIG", "SET", "maxmemory", bytes]).await;
+    };
+    space.client.down_semaphore(down.clone()).await.unwrap();
+    space.client.up_semaphore(up.clone()).await.unwrap();
+    space.client.down_semaphore(down.clone()).await.unwrap();
+    limit("1").await;
+    let refused = space.client.down_semaphore(down.clone()).await.unwrap_err();
+    assert!(matches!(refused, Error::ResourceExhausted { .. }), "{refused:?}");
+    assert_eq!(space.client.up_semaphore(up.clone()).await.unwrap().semaphore.active_holds, 0);
+    limit("0").await;
+    // Taken, and its answer lost; then the memory is full.
+    let near = space.through(redis.client().await);
+    link.hold_replies();
+    let (client, again) = (space.client.clone(), down.clone());
+    let call = tokio::spawn(async move { client.down_semaphore(again).await });
+    eventually("it is taken", SOON, async || (near.state().await.active_holds == 1).then_some(()))
+        .await;
+    limit("1").await;
+    link.cut();
+    link.recover();
+    assert_eq!(call.await.unwrap().unwrap().outcome, AcquireOutcome::Acquired);
+    limit("0").await;
+    assert_eq!(space.client.up_semaphore(up).await.unwrap().semaphore.active_holds, 0);
+    redis.assert_nothing_left(&space.client).await;
+}
+
+/// Longer than the leases live that stand in for them.
+#[tokio::test]
+async fn downs_that_wait_long_keep_their_order() {
+    let redis = TestRedis::shared().await;
+    let server = TestServer::start(&redis).await;
+    let (caller, client) = (Caller::of(server.url()), redis.client().await);
+    caller.create("gate", 1).await;
+    caller.down("gate").await;
+    let first = blocked(&client, &caller, "gate").await;
+    let second = blocked(&client, &caller, "gate").await;
+    tokio::time::sleep(Duration::from_secs(32)).await;
+    caller.up("gate").await;
+    woken(first).await;
+    assert!(!second.is_finished());
+    caller.up("gate").await;
+    woken(second).await;
+    clear(&redis, &client, "gate").await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_down_whose_stand_in_is_revoked_waits_on_behind_the_others() {
+    let redis = TestRedis::shared().await;
+    let server = TestServer::start(&redis).await;
+    let (caller, client) = (Caller::of(server.url()), redis.client().await);
+    caller.create("gate", 1).await;
+    caller.down("gate").await;
+    let first = blocked(&client, &caller, "gate").await;
+    let leases =
+        ListSemaphoreLeasesRequest { namespace_name: NAMESPACE.to_owned(), ..Default::default() };
+    let leases = client.list_semaphore_leases(leases).await.unwrap().leases;
+    assert!(leases.len() == 1 && leases[0].process_id.starts_with("node/"), "{leases:?}");
+    let second = blocked(&client, &caller, "gate").await;
+    let request = RevokeSemaphoreLeaseRequest {
+        namespace_name: NAMESPACE.to_owned(),
+        lease_id: leases[0].lease_id.clone(),
+    };
+    client.revoke_semaphore_lease(request).await.unwrap();
+    until_waiting(&client, "gate", 2).await;
+    caller.up("gate").await;
+    woken(second).await;
+    assert!(!first.is_finished());
+    caller.up("gate").await;
+    woken(first).await;
+    clear(&redis, &client, "gate").await;
+    server.stop().await;
 }
 
 #[tokio::test]

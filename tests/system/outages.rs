@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{LONG, Link, Space, TestRedis, eventually, granted};
-use grackle_client::types::AcquireOutcome;
+use grackle_client::types::{AcquireOutcome, CreateSemaphoreRequest};
 use tokio::task::JoinHandle;
 
 const WAITERS: usize = 100;
@@ -156,6 +156,14 @@ async fn a_full_memory_refuses_what_is_new_and_nothing_that_gives_back_or_stays_
     let waiting = space.lease().await;
     let waiter = space.wait(&waiting, 1).await;
     let _: () = redis.run(&["CONFIG", "SET", "maxmemory", "1"]).await;
+    let another = CreateSemaphoreRequest {
+        namespace_name: space.namespace.clone(),
+        semaphore_name: "another".to_owned(),
+        permits: 1,
+        ..Default::default()
+    };
+    let refused = space.client.create_semaphore(another).await.unwrap_err();
+    assert_eq!(refused.kind(), grackle_client::ErrorKind::ResourceExhausted);
     let refused = space.acquire(&newcomer, 1, LONG).await.unwrap_err();
     assert_eq!(refused.kind(), grackle_client::ErrorKind::ResourceExhausted);
     assert!(refused.to_string().contains("maxmemory"), "{refused}");

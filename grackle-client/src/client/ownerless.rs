@@ -46,8 +46,8 @@ impl Client {
     }
 
     /// Gives one permit back that a [`down_semaphore`](Self::down_semaphore) took, whoever called
-    /// that, and admits whoever now fits. Where none is taken the semaphore has one permit more from
-    /// now on, and another version.
+    /// that, and admits whoever now fits. Where none is taken, or what was is on its way to one that
+    /// waited, the semaphore has one permit more from now on, and another version.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@ const TEXT: &str = "text/plain";
 pub(super) fn paths(limits: &Limits) -> Map<String, Value> {
     let named = || json!({ "name": name() });
     let with_value = json!({ "name": name(), "value": {
-        "type": ["number", "string"], "exclusiveMinimum": 0, "maximum": MAX_VALUE,
+        "type": ["number", "string"], "minimum": 1, "maximum": MAX_VALUE,
         "description": "Permits at first; a number, or a string of one. What is behind the point falls away.",
     }});
     let with_timeout = json!({ "name": name(), "timeout_seconds": {
@@ -21,7 +21,7 @@ pub(super) fn paths(limits: &Limits) -> Map<String, Value> {
         "Makes a plain semaphore.",
         [
             body(&with_value, &["name", "value"]),
-            responses(&[(303, EXISTS), (400, WRONG), (415, NO_FORM), (429, LIMIT)]),
+            responses(&[&[(303, EXISTS), (429, LIMIT)], SENT, AGAIN]),
         ],
     );
     let down = operation(
@@ -29,18 +29,15 @@ pub(super) fn paths(limits: &Limits) -> Map<String, Value> {
         "Takes one, waiting up to `timeout_seconds` behind those who came before. Nothing ends it but an up. A caller that hangs up takes nothing.",
         [
             body(&with_timeout, &["name"]),
-            responses(&[(400, WRONG), (404, NONE), (409, LOCKED), (415, NO_FORM), (429, LIMIT)]),
+            responses(&[&[(404, NONE), (409, LOCKED), (429, LIMIT)], SENT, AGAIN]),
         ],
     );
     let up = operation(
         "UpHttpSemaphore",
-        "Gives one back, whoever took it, and hands it to who has waited longest. Where none is taken the value grows past the first. An answer of 503 leaves open whether it happened.",
-        [
-            body(&named(), &["name"]),
-            responses(&[(400, WRONG), (404, NONE), (415, NO_FORM), (429, LIMIT)]),
-        ],
+        "Gives one back, whoever took it, and hands it to who has waited longest. Where none is taken the value grows past the first.",
+        [body(&named(), &["name"]), responses(&[&[(404, NONE), (429, LIMIT), (503, OPEN)], SENT])],
     );
-    let read = &[(400, WRONG), (404, NONE)];
+    let read: &[&[Refused]] = &[&[(400, WRONG), (404, NONE)], AGAIN];
     let value =
         operation("GetHttpSemaphoreValue", "Reads the value.", [segment(), responses(read)]);
     let remove = operation(
@@ -51,7 +48,7 @@ pub(super) fn paths(limits: &Limits) -> Map<String, Value> {
     let mut watch = operation(
         "WatchHttpSemaphore",
         "Streams the value: at once, then each change (the latest, where they come faster than every 20 ms). Asked again with `Last-Event-ID` it goes on from there.",
-        [segment(), responses(&[(400, WRONG), (404, NONE), (429, LIMIT)])],
+        [segment(), responses(&[&[(400, WRONG), (404, NONE), (429, LIMIT)], AGAIN])],
     );
     watch["responses"]["200"] = json!({
         "description": "Server-sent events: name and value as data; `deleted` (data `{}`) as the last one.",
@@ -68,11 +65,23 @@ pub(super) fn paths(limits: &Limits) -> Map<String, Value> {
     all.as_object().cloned().unwrap_or_default()
 }
 
+/// A status, and when it is answered.
+type Refused = (u16, &'static str);
+
+/// Of whatever takes a body.
+const SENT: &[Refused] = &[
+    (400, WRONG),
+    (408, "The body did not arrive in time."),
+    (413, "The body is larger than 1 MiB."),
+    (415, "The body is neither JSON nor a form."),
+];
+const AGAIN: &[Refused] = &[(503, "Redis cannot be reached, or this server stops: ask again.")];
+const OPEN: &str =
+    "Redis cannot be reached, or this server stops: whether it happened is open, read the value.";
 const EXISTS: &str = "It is there already, untouched: `Location` has its value.";
 const WRONG: &str = "The call itself is wrong: correct it.";
 const NONE: &str = "semaphore not found";
 const LOCKED: &str = "Semaphore locked: the value is 0, or others wait before this one.";
-const NO_FORM: &str = "The body is neither JSON nor a form.";
 const LIMIT: &str = "A configured limit is reached.";
 
 fn operation(id: &str, summary: &str, parts: [Value; 2]) -> Value {
@@ -113,17 +122,14 @@ fn segment() -> Value {
     json!({ "part": "parameters", "value": [parameter] })
 }
 
-fn responses(refusals: &[(u16, &str)]) -> Value {
-    let common = [
-        (500, "A fault; the server's log says more."),
-        (503, "Redis cannot be reached, or this server stops: ask again."),
-    ];
+fn responses(refusals: &[&[Refused]]) -> Value {
     let text = json!({ TEXT: { "schema": { "type": "string" } } });
     let mut responses = json!({ "200": {
         "description": "The semaphore after it.",
         "content": { "application/json": { "schema": shown() } },
     }});
-    for (status, about) in refusals.iter().chain(&common) {
+    let fault = (500, "A fault; the server's log says more.");
+    for (status, about) in refusals.iter().copied().flatten().chain([&fault]) {
         responses[status.to_string()] = json!({ "description": about, "content": text });
     }
     if let Some(exists) = responses.get_mut("303") {

@@ -174,6 +174,9 @@ fn plain_semaphores_answer_a_value_or_a_line_of_text() {
                 let text = response["content"].get("text/plain").is_some();
                 assert_eq!(text, status != "200", "{path} {status}");
             }
+            for status in ["400", "500", "503"] {
+                assert!(operation["responses"].get(status).is_some(), "{path} {status}");
+            }
         }
     }
     let served = crate::http_semaphores::OPERATIONS.map(str::to_owned);

@@ -55,14 +55,16 @@ impl Namespace {
             self.admit(name, around);
         }
         let semaphore = self.semaphore(name)?;
-        semaphore.last_activity_at = around.now;
-        semaphore.remembered.heard(heard);
         let free = semaphore.queue().is_empty() && semaphore.held() < semaphore.permits;
         let done = semaphore.remembered.has(ticket);
+        if !done {
+            semaphore.last_activity_at = around.now;
+        }
         if !done && free {
             semaphore.hold_ownerless(1, around.now);
             semaphore.remembered.add(ticket, around.now);
         }
+        semaphore.remembered.heard(heard);
         Ok(Answer::Taken(done || free, semaphore.shown()))
     }
 
@@ -80,7 +82,6 @@ impl Namespace {
             self.sweep(around);
         }
         let semaphore = self.semaphore(name)?;
-        semaphore.remembered.heard(heard);
         let wanted = undoes.is_none_or(|undoes| semaphore.remembered.has(undoes));
         if wanted && !semaphore.remembered.has(ticket) {
             if !semaphore.drop_ownerless() {
@@ -97,10 +98,11 @@ impl Namespace {
         }
         let semaphore = self.semaphore(name)?;
         semaphore.last_activity_at = around.now;
+        semaphore.remembered.heard(heard);
         Ok(semaphore.answer())
     }
 
-    /// What a lease holds becomes nobody's, and the lease ends.
+    /// One permit of what a lease holds becomes nobody's, and the lease ends.
     pub(crate) fn disown(
         &mut self,
         name: Name,
@@ -111,16 +113,17 @@ impl Namespace {
         self.sweep(around);
         let there = self.leases.contains_key(lease);
         let semaphore = self.semaphore(name)?;
-        semaphore.remembered.heard(heard);
         if !semaphore.remembered.has(lease) {
-            let hold = semaphore.holds.get(lease).filter(|_| there).ok_or(refused::NO_LEASE)?;
-            let weight = hold.top().weight;
-            semaphore.holds.remove(lease);
-            semaphore.hold_ownerless(weight, around.now);
+            if !there || semaphore.holds.remove(lease).is_none() {
+                return Err(refused::NO_LEASE);
+            }
+            semaphore.hold_ownerless(1, around.now);
             semaphore.remembered.add(lease, around.now);
-            let touched = self.end_lease(lease, around);
+            let mut touched = self.end_lease(lease, around);
+            touched.insert(name);
             touched.into_iter().for_each(|name| self.admit(name, around));
         }
+        self.semaphore(name)?.remembered.heard(heard);
         Ok(self.semaphore(name)?.answer())
     }
 
