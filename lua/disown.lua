@@ -22,7 +22,14 @@ if not is_done(s, lease_id) then
     and redis.call('HGET', lease_key(lease_id), 'hold:' .. name)
   if not hold then return redis.error_reply(NO_LEASE) end
   drop_hold(s, lease_id, hold_weight(hold))
-  hold_ownerless(s, 1)
+  local early = surplus(s)
+  if early > 0 then
+    set_surplus(s, early - 1)
+    change_permits(s, -1)
+    refuse(s)
+  else
+    hold_ownerless(s, 1)
+  end
   remember(s, lease_id)
   touched[name] = true
   end_lease(lease_id)

@@ -26,8 +26,8 @@ touch(s)
 if not is_done(s, ticket) and (undoes == '' or is_done(s, undoes)) then
   if not drop_ownerless(s) then
     if s.permits >= MAX_PERMITS then return redis.error_reply('LIMIT permits') end
-    s.permits, s.about, s.updated = s.permits + 1, next_version(s.about), true
-    redis.call('HSET', s.key, 'permits', int(s.permits), 'about', s.about)
+    change_permits(s, 1)
+    if stands_in(s) then set_surplus(s, surplus(s) + 1) end
   end
   remember(s, ticket)
   if undoes ~= '' then heard(s, { undoes }) end

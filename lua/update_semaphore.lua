@@ -41,6 +41,8 @@ s.about = about_json(version + 1, created_at, description, metadata, s.disciplin
 s.updated = true
 redis.call('HSET', s.key, 'permits', int(permits), 'about', s.about, 'request', request)
 write_discipline(s.key, s.discipline, s.max_waiters)
+-- What was added meanwhile is in what the caller has seen.
+redis.call('HDEL', s.key, 'surplus')
 if s.discipline ~= before then reorder(s) end
 refuse(s)
 touched[name] = true

@@ -31,7 +31,7 @@ pub(crate) struct StandIn {
 
 impl StandIn {
     pub(crate) async fn hire(node: &Arc<Node>, namespace: &str) -> Result<Self, Error> {
-        let lease_id = validate::new_lease_id();
+        let lease_id = validate::new_stand_in_id();
         let process = format!("node/{}", node.id);
         // First: dropped before the answer, it ends the lease that may have been made.
         let (node, namespace) = (Arc::clone(node), namespace.to_owned());

@@ -39,6 +39,11 @@ pub(crate) fn new_lease_id() -> String {
     format!("{LEASE_PREFIX}{}", nanoid::nanoid!(LEASE_RANDOM, &crate::node::ALPHABET))
 }
 
+/// The id of a lease that stands in for a down: no request can name it.
+pub(crate) fn new_stand_in_id() -> String {
+    format!("down_{}", nanoid::nanoid!(LEASE_RANDOM, &crate::node::ALPHABET))
+}
+
 pub(crate) fn process_id(id: &str) -> Result<(), Error> {
     check((1..=MAX_PROCESS_ID).contains(&id.len()), "process_id", || {
         format!("must be 1 to {MAX_PROCESS_ID} bytes")

@@ -37,6 +37,37 @@ local function drop_ownerless(s)
   return true
 end
 
+-- Leases that stand in for downs have ids that begin so, and no request can name them.
+local STAND_IN = 'down_'
+-- Among so many that hold first, one is looked for.
+local LOOKED_AT = 10
+
+-- Is a permit on its way to a down that has waited?
+local function stands_in(s)
+  for _, lease_id in ipairs(redis.call('ZRANGE', s.key .. ':holders', 0, LOOKED_AT - 1)) do
+    if string.sub(lease_id, 1, #STAND_IN) == STAND_IN then return true end
+  end
+  return false
+end
+
+local function change_permits(s, by)
+  s.permits, s.about, s.updated = s.permits + by, next_version(s.about), true
+  redis.call('HSET', s.key, 'permits', int(s.permits), 'about', s.about)
+end
+
+-- Permits that were added though something was taken: a hold was on its way to a down just then, and it
+-- could not be told which of both comes first. They go with the next hold that arrives: the value is the
+-- same with both or with neither.
+local function surplus(s) return tonumber(redis.call('HGET', s.key, 'surplus')) or 0 end
+
+local function set_surplus(s, count)
+  if count > 0 then
+    redis.call('HSET', s.key, 'surplus', int(count))
+  else
+    redis.call('HDEL', s.key, 'surplus')
+  end
+end
+
 local function is_done(s, ticket) return redis.call('ZSCORE', s.key .. ':calls', ticket) end
 
 local function remember(s, ticket)

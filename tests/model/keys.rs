@@ -181,6 +181,9 @@ impl Keys {
             self.put(&format!("{key}:holders"), lease, json!(hold.top().locked_at));
         }
         semaphore.waits.iter().for_each(|(lease, wait)| self.wait(semaphore, lease, wait));
+        if semaphore.surplus > 0 {
+            self.put(&key, "surplus", json!(semaphore.surplus.to_string()));
+        }
         for (ticket, until) in &semaphore.remembered.calls {
             self.put(&format!("{key}:calls"), ticket, json!(until));
         }

@@ -22,13 +22,14 @@ pub(crate) const NODES: [Name; 3] = ["k", "m", "n"];
 /// Redis and Lua like to write such a number as 1.8e+15.
 pub(crate) const START: Micros = 1_800_000_000_000_000;
 const SEMAPHORES: [Name; 3] = ["s", "t", "a-Z_9"];
+/// Two of them stand in for downs.
 pub(crate) const LEASES: [Name; 6] = [
     lease_id!("a"),
     lease_id!("b"),
     lease_id!("c"),
-    lease_id!("d"),
+    "down_d000000000000000000000000000",
     lease_id!("e"),
-    lease_id!("f"),
+    "down_f000000000000000000000000000",
 ];
 const PROCESSES: [Name; 2] = ["host-1/pid-2", "\"ü\" {x}:y"];
 const REQUESTS: [Name; 8] = ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7"];

@@ -128,7 +128,9 @@ impl Stage {
                 );
                 Answer::Semaphore(made.await?)
             }
-            Op::DeleteSemaphore { ns, name } => done(scripts.delete_semaphore(ns, name).await?),
+            Op::DeleteSemaphore { ns, name } => {
+                Answer::Deleted(scripts.delete_semaphore(ns, name).await?)
+            }
             Op::ListSemaphores { ns, from, limit } => {
                 let from = start(from);
                 let listed = scripts.list_semaphores(ns, &from, limit as i64);

@@ -89,7 +89,7 @@ impl List {
     async fn remove(self, w: &World, entry: &str) {
         match self {
             Namespaces => w.scripts.delete_namespace(entry).await.unwrap(),
-            Semaphores => w.scripts.delete_semaphore(NS, entry).await.unwrap(),
+            Semaphores => drop(w.scripts.delete_semaphore(NS, entry).await.unwrap()),
             Holders => drop(w.scripts.release(NS, SEM, entry).await.unwrap()),
             Waiters => w.scripts.cancel(NS, &call(entry)).await.unwrap(),
             Leases | OfProcess => w.scripts.revoke_lease(NS, entry).await.unwrap(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::support::world::{BUDGET, DAY, NS, Node, OWNERLESS, SEM, World, granted, lease_id};
 use grackle_client::Error;
-use grackle_client::scripts::{Outcome, PageStart, Rules};
+use grackle_client::scripts::{Call, Outcome, PageStart, Rules};
 use grackle_client::types::{Metadata, Semaphore};
 
 /// Longer than a call is remembered.
@@ -270,17 +270,64 @@ async fn one_permit_is_disowned_whatever_was_asked_for_under_the_lease() {
     w.end_without_owners().await;
 }
 
+/// A down that waited, under a lease that stands in for it.
+async fn wait_for_a_down(w: &World, n: &Node, name: &str) -> (String, Call) {
+    let lease_id = format!("down_{name:X<28}");
+    w.scripts.create_lease(NS, &lease_id, "node/n", DAY, &Metadata::new()).await.unwrap();
+    let call = Call { lease_id: lease_id.clone(), ..n.call(name) };
+    w.queue(&call, 1).await;
+    (lease_id, call)
+}
+
+/// The value is right at each step; the permit that was added goes when the hold arrives.
 #[tokio::test]
-async fn an_up_before_a_hand_off_is_disowned_adds_a_permit_and_the_value_is_right() {
-    let w = World::with(1, "a").await;
+async fn an_up_while_a_hand_off_is_on_its_way_leaves_the_permits_as_they_were() {
+    let w = World::of(1).await;
     let mut n = w.node("n").await;
     w.down("n:1").await;
-    w.queue(&n.call("a"), 1).await;
+    let (first, call) = wait_for_a_down(&w, &n, "a").await;
+    let (second, next) = wait_for_a_down(&w, &n, "b").await;
     w.up("n:2").await;
-    assert_eq!(n.heard().await.len(), 1);
-    assert_eq!(value(&w.up("n:3").await), 1, "what a lease holds is not what it gives back");
-    assert_eq!(value(&w.disown("a").await.unwrap()), 1);
+    assert_eq!(n.heard().await, [granted(&[&call])]);
+    assert_eq!(value(&w.up("n:3").await), 0, "for the next");
+    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(w.get().await.permits, 2);
+    let disown = async |lease: &str| {
+        let semaphore = w.scripts.disown(NS, SEM, lease, &[]).await.unwrap();
+        w.check().await;
+        (semaphore.permits, value(&semaphore))
+    };
+    for _ in 0..2 {
+        assert_eq!(disown(&first).await, (1, 0));
+    }
+    assert_eq!(disown(&second).await, (1, 0));
     assert_eq!(w.picture().await, "holds ownerless:1");
+    assert_eq!(value(&w.up("n:4").await), 1);
+    w.end().await;
+}
+
+#[tokio::test]
+async fn a_down_that_dies_on_the_way_leaves_the_permit_that_was_added_for_it() {
+    let w = World::of(1).await;
+    let n = w.node("n").await;
+    w.down("n:1").await;
+    let (lease, _) = wait_for_a_down(&w, &n, "a").await;
+    w.up("n:2").await;
+    assert_eq!(value(&w.up("n:3").await), 1);
+    w.scripts.revoke_lease(NS, &lease).await.unwrap();
+    assert_eq!(value(&w.get().await), 2, "one down was answered, and two ups");
+    let version = w.get().await.version;
+    let updated = w.set_permits(5).await.unwrap();
+    assert_eq!((updated.permits, updated.version), (5, version + 1));
+    let (lease, _) = {
+        for number in 0..5 {
+            assert!(w.down(&format!("n:{}", 10 + number)).await);
+        }
+        wait_for_a_down(&w, &n, "b").await
+    };
+    w.up("n:20").await;
+    let disowned = w.scripts.disown(NS, SEM, &lease, &[]).await.unwrap();
+    assert_eq!((disowned.permits, value(&disowned)), (5, 0), "what was said since stands");
     w.end_without_owners().await;
 }
 

@@ -413,31 +413,63 @@ async fn downs_that_wait_long_keep_their_order() {
     server.stop().await;
 }
 
+/// It is shown, and no request can name it.
 #[tokio::test]
-async fn a_down_whose_stand_in_is_revoked_waits_on_behind_the_others() {
+async fn nobody_else_can_do_anything_with_a_lease_that_stands_in() {
     let redis = TestRedis::shared().await;
     let server = TestServer::start(&redis).await;
     let (caller, client) = (Caller::of(server.url()), redis.client().await);
     caller.create("gate", 1).await;
     caller.down("gate").await;
-    let first = blocked(&client, &caller, "gate").await;
+    let waiting = blocked(&client, &caller, "gate").await;
+    let namespace_name = NAMESPACE.to_owned();
     let leases =
-        ListSemaphoreLeasesRequest { namespace_name: NAMESPACE.to_owned(), ..Default::default() };
+        ListSemaphoreLeasesRequest { namespace_name: namespace_name.clone(), ..Default::default() };
     let leases = client.list_semaphore_leases(leases).await.unwrap().leases;
     assert!(leases.len() == 1 && leases[0].process_id.starts_with("node/"), "{leases:?}");
-    let second = blocked(&client, &caller, "gate").await;
-    let request = RevokeSemaphoreLeaseRequest {
-        namespace_name: NAMESPACE.to_owned(),
-        lease_id: leases[0].lease_id.clone(),
+    let lease_id = leases[0].lease_id.clone();
+    let revoke = RevokeSemaphoreLeaseRequest {
+        namespace_name: namespace_name.clone(),
+        lease_id: lease_id.clone(),
     };
-    client.revoke_semaphore_lease(request).await.unwrap();
-    until_waiting(&client, "gate", 2).await;
+    let acquire = AcquireSemaphoreRequest {
+        namespace_name,
+        semaphore_name: "gate".to_owned(),
+        lease_id,
+        weight: 1,
+        timeout_seconds: LONG,
+        ..Default::default()
+    };
+    for refused in [
+        client.revoke_semaphore_lease(revoke).await.map(drop),
+        client.acquire_semaphore(acquire).await.map(drop),
+    ] {
+        assert!(matches!(refused, Err(Error::InvalidField { field: "lease_id", .. })));
+    }
     caller.up("gate").await;
-    woken(second).await;
-    assert!(!first.is_finished());
-    caller.up("gate").await;
-    woken(first).await;
+    woken(waiting).await;
     clear(&redis, &client, "gate").await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn of_many_who_delete_it_one_is_told_what_it_was() {
+    let redis = TestRedis::shared().await;
+    let server = TestServer::start(&redis).await;
+    let caller = Caller::of(server.url());
+    for round in 1..=20 {
+        caller.create("gate", round).await;
+        let mut deletions = JoinSet::new();
+        for _ in 0..10 {
+            let caller = caller.clone();
+            deletions.spawn(async move { caller.send("DELETE", "/semaphore/gate", None).await });
+        }
+        let answers = deletions.join_all().await;
+        let deleted: Vec<_> =
+            answers.iter().flatten().filter(|(status, _)| *status == 200).collect();
+        assert_eq!(deleted, [&(200, json!({ "name": "gate", "value": round }))]);
+    }
+    redis.assert_nothing_left(&redis.client().await).await;
     server.stop().await;
 }
 

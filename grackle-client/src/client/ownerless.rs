@@ -18,8 +18,8 @@ impl Client {
     /// count of free slots); everywhere else acquire under a lease. All downs of a semaphore are one
     /// holder, `ownerless`, whose weight is how many they are.
     ///
-    /// While it waits, it stands under a lease of this client's own (`process_id` is `node/` and the
-    /// client's id), which ends within 30 s where this process dies.
+    /// While it waits, it stands under a lease of this client's own (`down_…`, whose `process_id` is `node/`
+    /// and the client's id), which no request can name, and which ends within 30 s where this process dies.
     ///
     /// Not getting the permit is no error: see [`AcquireOutcome`](crate::types::AcquireOutcome).
     ///
@@ -46,8 +46,9 @@ impl Client {
     }
 
     /// Gives one permit back that a [`down_semaphore`](Self::down_semaphore) took, whoever called
-    /// that, and admits whoever now fits. Where none is taken, or what was is on its way to one that
-    /// waited, the semaphore has one permit more from now on, and another version.
+    /// that, and admits whoever now fits. Where none is taken the semaphore has one permit more from now
+    /// on, and another version (for a moment also where what was taken is on its way to a down that
+    /// waited: `permits` and `active_holds` are both one more then).
     ///
     /// # Errors
     ///

@@ -6,8 +6,8 @@ use crate::scripts::Rules;
 use crate::token;
 use crate::types::{
     CreateSemaphoreRequest, DeleteSemaphoreRequest, Empty, GetSemaphoreRequest,
-    GetSemaphoreResponse, ListSemaphoresRequest, ListSemaphoresResponse, SemaphoreResponse,
-    UpdateSemaphoreRequest,
+    GetSemaphoreResponse, ListSemaphoresRequest, ListSemaphoresResponse, Semaphore,
+    SemaphoreResponse, UpdateSemaphoreRequest,
 };
 use crate::validate;
 
@@ -103,6 +103,21 @@ impl Client {
         names(ns, name)?;
         self.node.scripts.delete_semaphore(ns, name).await?;
         Ok(Empty {})
+    }
+
+    /// As [`delete_semaphore`](Self::delete_semaphore): what it was in its last moment; none where there
+    /// was none. (After a lost answer also where this very call has deleted it.)
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NamespaceNotFound`].
+    pub async fn remove_semaphore(
+        &self,
+        request: DeleteSemaphoreRequest,
+    ) -> Result<Option<Semaphore>, Error> {
+        let DeleteSemaphoreRequest { namespace_name: ns, semaphore_name: name } = &request;
+        names(ns, name)?;
+        self.node.scripts.delete_semaphore(ns, name).await
     }
 
     /// A page of a namespace's semaphores, in name order.

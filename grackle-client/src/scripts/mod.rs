@@ -304,13 +304,19 @@ impl Scripts {
         self.record(&call).await.and_then(semaphore)
     }
 
-    pub async fn delete_semaphore(&self, ns: &str, name: &str) -> Result<(), Error> {
-        let step = |begun: bool| {
+    /// What it was, where there was one.
+    pub async fn delete_semaphore(&self, ns: &str, name: &str) -> Result<Option<Semaphore>, Error> {
+        let (mut begun, mut was) = (false, None);
+        loop {
             let mut call = self.on(&self.table.delete_semaphore, ns);
             call.arg(name).arg(i32::from(begun));
-            call
-        };
-        self.in_steps(step).await
+            let reply = self.once(&call).await.map_err(|(error, _)| error)?;
+            was = was.or(parse::<RecordReply>(&reply)?.semaphore);
+            if !reply.starts_with(AGAIN.trim_end_matches('}')) {
+                return Ok(was);
+            }
+            begun = true;
+        }
     }
 
     pub async fn list_semaphores(

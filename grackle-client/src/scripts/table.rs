@@ -83,9 +83,9 @@ scripts! {
     cancel: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off"];
     set_aside: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
     release: ["first" "semaphore" "hold"] engine ["more_keys" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    down: ["first" "semaphore" "hold" "ownerless"] engine ["more_keys" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    down: ["first" "about" "semaphore" "hold" "ownerless"] engine ["more_keys" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
     up: ["first" "spare" "about" "semaphore" "hold" "ownerless"] engine ["more_keys" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    disown: ["more_keys" "spare" "semaphore" "hold" "ownerless" "record" "flow" "discipline" "wait" "drain" "hand_off" "sweep"];
+    disown: ["more_keys" "spare" "about" "semaphore" "hold" "ownerless" "record" "flow" "discipline" "wait" "drain" "hand_off" "sweep"];
     keep_leases: ["spare"];
     create_lease: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
     get_lease: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];

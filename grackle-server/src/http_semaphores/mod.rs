@@ -106,11 +106,10 @@ async fn create_namespace(app: &App) -> Result<(), Error> {
 async fn remove(State(app): State<Arc<App>>, uri: Uri) -> Response {
     answer(&app, DELETE, async {
         let name = Name::last_of(&uri)?;
-        let shown = look(&app, &name).await?;
         let namespace_name = app.http_semaphores_namespace.clone();
         let request = DeleteSemaphoreRequest { namespace_name, semaphore_name: name.inside() };
-        app.client.delete_semaphore(request).await?;
-        Ok(shown)
+        let was = app.client.remove_semaphore(request).await?;
+        Ok(Shown::new(&name, &was.ok_or(Error::SemaphoreNotFound)?))
     })
     .await
 }

@@ -50,6 +50,12 @@ pub(super) fn paths(limits: &Limits) -> Map<String, Value> {
         "Streams the value: at once, then each change (the latest, where they come faster than every 20 ms). Asked again with `Last-Event-ID` it goes on from there.",
         [segment(), responses(&[&[(400, WRONG), (404, NONE), (429, LIMIT)], AGAIN])],
     );
+    if let Some(parameters) = watch["parameters"].as_array_mut() {
+        parameters.push(json!({
+            "name": "Last-Event-ID", "in": "header",
+            "description": "The id of the last event that was seen.", "schema": { "type": "string" },
+        }));
+    }
     watch["responses"]["200"] = json!({
         "description": "Server-sent events: name and value as data; `deleted` (data `{}`) as the last one.",
         "content": { "text/event-stream": { "schema": shown() } },

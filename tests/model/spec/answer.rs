@@ -12,6 +12,8 @@ pub(crate) enum Answer {
     Semaphore(Semaphore),
     Lease(Lease),
     Outcome(Outcome),
+    /// What it was, if it was there.
+    Deleted(Option<Semaphore>),
     /// Was a permit taken?
     Taken(bool, Semaphore),
     Resumed {

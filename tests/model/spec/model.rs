@@ -145,6 +145,7 @@ impl Model {
                 return Err(refused::HELD);
             }
             (semaphore.request, semaphore.label, semaphore.permits) = (request, label, permits);
+            semaphore.surplus = 0;
             (semaphore.version, semaphore.updated_at) = (expected + 1, around.now);
             semaphore.set(queue);
             semaphore.refuse_heavy(around);
@@ -155,13 +156,14 @@ impl Model {
 
     pub(crate) fn delete_semaphore(&mut self, ns: Name, name: Name) -> Reply {
         let (namespace, around) = self.within(ns)?;
+        let was = namespace.semaphores.get(name).map(Semaphore::shown);
         if let Some(mut semaphore) = namespace.semaphores.remove(name) {
             for lease in semaphore.waits.clone().into_keys() {
                 semaphore.end_wait(lease, refused::NO_SEMAPHORE, around);
             }
         }
         namespace.forget_marks();
-        Ok(Answer::Done)
+        Ok(Answer::Deleted(was))
     }
 
     pub(crate) fn list_semaphores(&mut self, ns: Name, from: &From, limit: usize) -> Reply {

@@ -88,8 +88,8 @@ impl Namespace {
                 if semaphore.permits == MAX_PERMITS {
                     return Err(refused::MAX_PERMITS);
                 }
-                semaphore.permits += 1;
-                (semaphore.version, semaphore.updated_at) = (semaphore.version + 1, around.now);
+                semaphore.change_permits(1, around.now);
+                semaphore.surplus += i64::from(semaphore.stands_in());
             }
             semaphore.remembered.add(ticket, around.now);
             semaphore.remembered.calls.remove(undoes.unwrap_or_default());
@@ -117,7 +117,14 @@ impl Namespace {
             if !there || semaphore.holds.remove(lease).is_none() {
                 return Err(refused::NO_LEASE);
             }
-            semaphore.hold_ownerless(1, around.now);
+            if semaphore.surplus > 0 {
+                semaphore.surplus -= 1;
+                semaphore.change_permits(-1, around.now);
+                semaphore.refuse_heavy(around);
+            } else {
+                semaphore.hold_ownerless(1, around.now);
+            }
+            let semaphore = self.semaphore(name)?;
             semaphore.remembered.add(lease, around.now);
             let mut touched = self.end_lease(lease, around);
             touched.insert(name);
@@ -137,6 +144,16 @@ impl Namespace {
 }
 
 impl Semaphore {
+    fn change_permits(&mut self, by: i64, now: Micros) {
+        self.permits += by;
+        (self.version, self.updated_at) = (self.version + 1, now);
+    }
+
+    /// Is a permit on its way to a down that has waited?
+    fn stands_in(&self) -> bool {
+        self.holds.keys().any(|lease| lease.starts_with("down_"))
+    }
+
     fn hold_ownerless(&mut self, weight: i64, now: Micros) {
         self.last_token = now.max(self.last_token + 1);
         let weight = weight + self.held_by(OWNERLESS);

@@ -37,6 +37,8 @@ pub(crate) struct Semaphore {
     pub(crate) holds: BTreeMap<Name, Hold>,
     pub(crate) waits: BTreeMap<Name, Wait>,
     pub(crate) remembered: Remembered,
+    /// Permits that were added while one was on its way to a down: they go with the next that arrives.
+    pub(crate) surplus: i64,
 }
 
 impl Semaphore {
@@ -60,6 +62,7 @@ impl Semaphore {
             holds: BTreeMap::new(),
             waits: BTreeMap::new(),
             remembered: Remembered::default(),
+            surplus: 0,
         }
     }
 
