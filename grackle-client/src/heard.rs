@@ -107,7 +107,8 @@ mod tests {
         }
         assert_eq!(heard.state().count, MOST);
         heard.state().forget_before(Instant::now() + REMEMBERED_FOR);
-        assert_eq!((heard.state().count, heard.state().semaphores.len()), (0, 0));
+        assert_eq!(heard.state().count, 0);
+        assert!(heard.state().semaphores.is_empty());
         heard.note(&semaphore(0), "n:2".to_owned());
         assert_eq!(heard.take(&semaphore(0)), ["n:2"]);
     }
