@@ -7,10 +7,10 @@
 //! `node` what the calls of one client share; `waits` maps those that wait, `wakeup` hears their
 //! answers, `patrol` sweeps what expires, `tidy` what nobody waits for;
 //! `down` takes a permit without an owner, waiting under one of the `stand_ins`, and tells Redis with what
-//! it `heard` which calls it may forget; `errands` put in order what callers left that are gone; `semaphore_watch` is the
-//! stream of one who looks on, `watches` maps what this node watches, `watch` is one of those, and a
-//! `topic` what it hears of; `convoys` has a `series` of what this node sees of a semaphore; `acks` has a grant wait for
-//! replicas, through the `witness` of its server. `scripts` runs the Lua files over the `lanes`, one a
+//! it `heard` which calls it may forget; `errands` put in order what callers left that are gone;
+//! `semaphore_watch` is the stream of one who looks on, `watches` maps what this node watches, `watch` is
+//! one of those, and a `topic` what it hears of; `convoys` has a `series` of what this node sees of a
+//! semaphore; `acks` has a grant wait for replicas, through the `witness` of its server. `scripts` runs the Lua files over the `lanes`, one a
 //! server; `servers` knows which has what. `checkup` finds what the `warning`s are about.
 
 #[cfg(doctest)]

@@ -69,14 +69,14 @@ impl Metrics {
         OpenWatch(self.watches.clone())
     }
 
-    /// A call has come in; it is counted when the watch is dropped.
-    pub(crate) fn begin(&self, operation: &'static str) -> Watch<'_> {
+    /// A call has come in; it is counted when this is dropped.
+    pub(crate) fn begin(&self, operation: &'static str) -> Call<'_> {
         let waiting = ["AcquireSemaphore", http_semaphores::DOWN]
             .contains(&operation)
             .then_some(&self.waiting);
         self.in_flight.increment(1);
         waiting.inspect(|gauge| gauge.increment(1));
-        Watch { metrics: self, waiting, operation, began: Instant::now(), code: "Cancelled" }
+        Call { metrics: self, waiting, operation, began: Instant::now(), code: "Cancelled" }
     }
 }
 
@@ -90,7 +90,7 @@ impl Drop for OpenWatch {
 }
 
 /// One call, from its head to its answer; dropped before that, its caller has hung up.
-pub(crate) struct Watch<'a> {
+pub(crate) struct Call<'a> {
     metrics: &'a Metrics,
     waiting: Option<&'a Gauge>,
     operation: &'static str,
@@ -98,7 +98,7 @@ pub(crate) struct Watch<'a> {
     code: &'static str,
 }
 
-impl Watch<'_> {
+impl Call<'_> {
     pub(crate) fn answered(mut self, answer: &dyn Any) {
         self.code = "OK";
         if let Some(acquire) = answer.downcast_ref::<AcquireSemaphoreResponse>() {
@@ -117,7 +117,7 @@ impl Watch<'_> {
     }
 }
 
-impl Drop for Watch<'_> {
+impl Drop for Call<'_> {
     fn drop(&mut self) {
         let (operation, code) = (self.operation, self.code);
         self.metrics.in_flight.decrement(1);

@@ -135,15 +135,15 @@ where
     A: Serialize + 'static,
     F: Future<Output = Result<A, grackle_client::Error>>,
 {
-    let watch = app.metrics.begin(operation);
+    let counted = app.metrics.begin(operation);
     match perform(app, http, call).await {
         Ok(answer) => {
-            watch.answered(&answer);
+            counted.answered(&answer);
             Json(answer).into_response()
         }
         Err(error) => {
             error.log(operation);
-            watch.failed(error.code);
+            counted.failed(error.code);
             error.into_response()
         }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use grackle_client::types::{Semaphore, SemaphoreEvent, WatchSemaphoreRequest};
 use grackle_client::{Error, SemaphoreWatch};
 
+use super::eventually::eventually;
 use super::own_redis::OwnRedis;
 use super::space::Space;
 
@@ -61,4 +62,12 @@ pub(crate) async fn changes_heard(redis: &OwnRedis, space: &Space) -> i64 {
     let channel = format!("{prefix}:{{{namespace}}}:watch:{name}");
     let (_, count): (String, i64) = redis.run(&["PUBSUB", "NUMSUB", &channel]).await;
     count
+}
+
+/// Returns when they are so many.
+pub(crate) async fn until_heard(redis: &OwnRedis, space: &Space, count: i64) {
+    eventually("so many subscriptions", SOON, async || {
+        (changes_heard(redis, space).await == count).then_some(())
+    })
+    .await;
 }

@@ -62,7 +62,7 @@ pub(crate) use events::{Event, Events};
 pub(crate) use eventually::{FOR_EVER, SOON, eventually};
 pub(crate) use http::{Http, is_acquired};
 pub(crate) use link::Link;
-pub(crate) use looker::{Looker, changes_heard};
+pub(crate) use looker::{Looker, changes_heard, until_heard};
 pub(crate) use monitor::Monitor;
 pub(crate) use own_redis::OwnRedis;
 pub(crate) use process::Process;

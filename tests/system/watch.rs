@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::{
-    Link, Looker, OwnRedis, SOON, Space, TestRedis, changes_heard, eventually, granted,
-};
+use crate::support::{Link, Looker, Space, TestRedis, changes_heard, granted, until_heard};
 use grackle_client::types::{
     DeleteNamespaceRequest, DeleteSemaphoreRequest, SemaphoreEvent, UpdateSemaphoreRequest,
 };
@@ -27,13 +25,6 @@ async fn describe(space: &Space, description: &str) {
         ..Default::default()
     };
     space.client.update_semaphore(request).await.unwrap();
-}
-
-async fn until_heard(redis: &OwnRedis, space: &Space, count: i64) {
-    eventually("so many subscriptions", SOON, async || {
-        (changes_heard(redis, space).await == count).then_some(())
-    })
-    .await;
 }
 
 #[tokio::test]

@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    Events, OwnRedis, SOON, ServerProcess, Space, TestRedis, TestServer, changes_heard, eventually,
-    server_config,
+    Events, ServerProcess, Space, TestRedis, TestServer, server_config, until_heard,
 };
 use serde_json::Value;
 
@@ -36,13 +35,6 @@ impl Reader {
             }
         }
     }
-}
-
-async fn until_heard(redis: &OwnRedis, space: &Space, count: i64) {
-    eventually("so many subscriptions", SOON, async || {
-        (changes_heard(redis, space).await == count).then_some(())
-    })
-    .await;
 }
 
 #[tokio::test]

@@ -39,14 +39,14 @@ impl Client {
     ///   permits are lowered during the wait.
     /// - [`Error::LeaseNotFound`]: the lease has ended, before or during the wait.
     /// - [`Error::SemaphoreNotFound`], [`Error::NamespaceNotFound`]: likewise.
-    /// - [`Error::ResourceExhausted`]: `max_waiters` (the semaphore's or that of all), `max_holders`, `max_holds_per_lease` or
-    ///   `max_calls_per_wait` (64, fixed) is reached.
+    /// - [`Error::ResourceExhausted`]: `max_waiters` (the semaphore's or that of all), `max_holders`,
+    ///   `max_holds_per_lease` or `max_calls_per_wait` (64, fixed) is reached.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future leaves the queue; a grant that crossed with the drop, or waits for
-    /// replicas, is undone, and the hold goes back to what it was. The work is done by a task of the runtime on which the client
-    /// was connected: where that has ended, the lease's end does it. (With
+    /// replicas, is undone, and the hold goes back to what it was. The work is done by a task of the
+    /// runtime on which the client was connected: where that has ended, the lease's end does it. (With
     /// [`OnDrop::SetAside`](crate::OnDrop::SetAside) the place is kept for a time instead.)
     pub async fn acquire_semaphore(
         &self,

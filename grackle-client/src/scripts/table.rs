@@ -135,6 +135,35 @@ mod tests {
         }
     }
 
+    /// Every command that a Lua file calls.
+    fn commands(file: &std::path::Path) -> std::collections::BTreeSet<String> {
+        let text = std::fs::read_to_string(file).unwrap();
+        let calls = text.split("redis.call('").chain(text.split("redis.pcall('")).skip(1);
+        calls
+            .filter_map(|call| Some(call.split_once('\'')?.0.to_owned()))
+            .filter(|name| name.bytes().all(|byte| byte.is_ascii_uppercase()))
+            .collect()
+    }
+
+    #[test]
+    fn what_the_scripts_do_is_tried_before_anything_is_written() {
+        let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/lua"));
+        let tried = [folder.join("check.lua"), folder.join("shared/clock.lua")];
+        let tried: Vec<_> = tried.iter().flat_map(|file| commands(file)).collect();
+        let files = [folder.to_owned(), folder.join("shared")];
+        let files = files.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+        let (mut seen, mut missing) = (0, Vec::new());
+        for file in files.map(|entry| entry.unwrap().path()) {
+            let is_lua = file.extension().is_some_and(|extension| extension == "lua");
+            if is_lua && !file.ends_with("test_clock.lua") {
+                let new = commands(&file).into_iter().filter(|name| !tried.contains(name));
+                missing.extend(new.map(|name| format!("{} calls {name}", file.display())));
+                seen += 1;
+            }
+        }
+        assert!(seen > 40 && missing.is_empty(), "{seen} files: {missing:?}");
+    }
+
     #[test]
     fn every_outcome_that_a_body_writes_is_listed_and_no_other() {
         for entry in Table::new(false, false).entries() {

@@ -7,7 +7,7 @@ use grackle_client::Error;
 
 use super::name::Name;
 use crate::error::{ApiError, Code};
-use crate::metrics::Watch;
+use crate::metrics::Call;
 
 #[derive(Debug)]
 pub(crate) struct Refusal {
@@ -35,7 +35,7 @@ impl Refusal {
         Self { status: error.code.status(), location: None, error }
     }
 
-    pub(super) fn answer(self, operation: &'static str, call: Watch<'_>) -> Response {
+    pub(super) fn answer(self, operation: &'static str, call: Call<'_>) -> Response {
         self.error.log(operation);
         call.failed(self.error.code);
         match self.location {
