@@ -6,7 +6,7 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use grackle_client::types::AcquireOutcome;
+use grackle_client::types::{AcquireOutcome, DownSemaphoreRequest, UpSemaphoreRequest};
 use grackle_client::{Client, ErrorKind, ReplicaAcks};
 use support::{
     Acquired, Cluster, Looker, Raw, Sentinels, Space, TestRedis, TlsRedis, Traffic, Turn,
@@ -28,6 +28,7 @@ async fn core_suite(redis: &TestRedis) {
     an_expired_lease_hands_on(&here, &there).await;
     a_dropped_call_leaves_the_queue(&here, &there).await;
     a_watch_sees_what_another_node_does(&here, &there).await;
+    an_up_wakes_a_down(&here, &there).await;
     redis.assert_nothing_left(&here.client).await;
 }
 
@@ -81,7 +82,6 @@ async fn a_dropped_call_leaves_the_queue(here: &Space, there: &Space) {
     here.release(&next).await;
 }
 
-/// With a client whose grants wait for so many replicas.
 async fn a_watch_sees_what_another_node_does(here: &Space, there: &Space) {
     let mut looker = Looker::at(here);
     assert_eq!(looker.state().await.active_holds, 0);
@@ -92,6 +92,34 @@ async fn a_watch_sees_what_another_node_does(here: &Space, there: &Space) {
     looker.until(|state| state.active_holds == 0).await;
 }
 
+async fn an_up_wakes_a_down(here: &Space, there: &Space) {
+    let down = |timeout_seconds| DownSemaphoreRequest {
+        namespace_name: here.namespace.clone(),
+        semaphore_name: Space::SEMAPHORE.to_owned(),
+        timeout_seconds,
+    };
+    let up = async || {
+        let request = UpSemaphoreRequest {
+            namespace_name: here.namespace.clone(),
+            semaphore_name: Space::SEMAPHORE.to_owned(),
+        };
+        here.client.up_semaphore(request).await.unwrap().semaphore
+    };
+    for _ in 0..2 {
+        let answer = there.client.down_semaphore(down(0)).await.unwrap();
+        assert_eq!(answer.outcome, AcquireOutcome::Acquired);
+    }
+    let (client, waits) = (there.client.clone(), down(60));
+    let waiting = tokio::spawn(async move { client.down_semaphore(waits).await });
+    here.until_waiting(1).await;
+    assert_eq!(up().await.active_holds, 2, "handed on");
+    assert_eq!(waiting.await.unwrap().unwrap().outcome, AcquireOutcome::Acquired);
+    up().await;
+    let last = up().await;
+    assert_eq!((last.permits, last.active_holds), (2, 0));
+}
+
+/// With a client whose grants wait for so many replicas.
 async fn acked(redis: &TestRedis, replicas: u32, namespace: &str) -> Space {
     let mut config = redis.config();
     config.replica_acks = Some(ReplicaAcks::new(replicas, Duration::from_secs(2)));

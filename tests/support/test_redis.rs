@@ -104,6 +104,18 @@ impl TestRedis {
         self.raw().run(words).await
     }
 
+    /// The same, where that key is: elsewhere it is answered MOVED.
+    pub(crate) async fn run_where_it_is<T: FromRedisValue>(&self, words: &[&str]) -> T {
+        let mut answers = Vec::new();
+        for master in &self.masters {
+            match master.try_run(words).await {
+                Ok(answer) => return answer,
+                Err(error) => answers.push(error),
+            }
+        }
+        panic!("{}: {answers:?}", words.join(" "));
+    }
+
     /// Every key under the prefix, sorted.
     pub(crate) async fn keys_left(&self) -> Vec<String> {
         let mut keys = Vec::new();
