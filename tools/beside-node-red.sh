@@ -2,13 +2,13 @@
 # Runs the semaphores of the Node-RED package and Grackle's side by side, plays the same 200 requests at
 # both, and prints a table of the answers (tools/beside-node-red/compare.mjs). Then has Node-RED run
 # docs/node-red-flow.json against Grackle, and sees that two who print take turns. Needs Node.js and npm;
-# the package and Node-RED come from the npm registry, into target/tools.
+# the package and Node-RED come from the npm registry, into target/tools: `--get` does that and no more.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 tools=$root/tools/beside-node-red
 folder=$root/target/tools/node-red
-server=${1:?the path of grackle-server}
+server=${1:?the path of grackle-server, or --get}
 
 say() { echo "beside-node-red: $*" >&2; }
 
@@ -21,6 +21,8 @@ if [ ! -d "$folder" ]; then
         { say "npm could not: $folder.new/npm.log"; exit 1; }
     mv "$folder.new" "$folder"
 fi
+
+if [ "$server" = --get ]; then exit 0; fi
 
 work=$(mktemp -d)
 pids=
