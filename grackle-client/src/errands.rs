@@ -1,27 +1,35 @@
 //! Work for callers that are gone: what they left behind is put in order. Whoever shuts down waits for it.
 
-use std::sync::Arc;
-
 use tokio::runtime::Handle;
-use tokio::sync::RwLock;
+use tokio::sync::watch;
 
-/// Each that is under way holds the lock to read.
+/// How many are under way.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Errands(Arc<RwLock<()>>);
+pub(crate) struct Errands(watch::Sender<usize>);
+
+/// One that is under way, however it ends.
+struct UnderWay(watch::Sender<usize>);
 
 impl Errands {
     pub(crate) fn run(&self, runtime: &Handle, errand: impl Future<Output = ()> + Send + 'static) {
-        // None where somebody waits for all of them just now: that one it does not hold up.
-        let under_way = Arc::clone(&self.0).try_read_owned().ok();
+        self.0.send_modify(|count| *count += 1);
+        let under_way = UnderWay(self.0.clone());
         runtime.spawn(async move {
             errand.await;
             drop(under_way);
         });
     }
 
-    /// Returns when those that were under way are done.
+    /// Returns when none is under way.
     pub(crate) async fn done(&self) {
-        drop(self.0.write().await);
+        // It fails where there is no sender; this is one.
+        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
     }
 }
 
@@ -31,18 +39,42 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
-    async fn who_waits_for_them_waits_until_they_are_done() {
-        let errands = Errands::default();
-        errands.done().await;
-        let (end, ended) = oneshot::channel::<()>();
-        errands.run(&Handle::current(), async { drop(ended.await) });
+    async fn is_done(errands: &Errands) -> bool {
         tokio::select! {
             biased;
-            () = errands.done() => panic!("one is under way"),
-            () = std::future::ready(()) => {}
+            () = errands.done() => true,
+            () = std::future::ready(()) => false,
         }
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_them_waits_for_those_too_that_begin_meanwhile() {
+        let errands = Errands::default();
+        assert!(is_done(&errands).await);
+        let [(end, ended), (end_later, ended_later)] =
+            [oneshot::channel::<()>(), oneshot::channel()];
+        errands.run(&Handle::current(), async { drop(ended.await) });
+        let waiting = tokio::spawn({
+            let errands = errands.clone();
+            async move { errands.done().await }
+        });
+        tokio::task::yield_now().await;
+        errands.run(&Handle::current(), async { drop(ended_later.await) });
         drop(end);
+        tokio::task::yield_now().await;
+        assert!(!is_done(&errands).await && !waiting.is_finished());
+        drop(end_later);
+        waiting.await.unwrap();
+        assert!(is_done(&errands).await);
+    }
+
+    #[tokio::test]
+    async fn one_that_is_given_up_is_over() {
+        let errands = Errands::default();
+        let runtime = tokio::runtime::Builder::new_multi_thread().build().unwrap();
+        errands.run(runtime.handle(), std::future::pending());
+        assert!(!is_done(&errands).await);
+        runtime.shutdown_background();
         errands.done().await;
     }
 }
