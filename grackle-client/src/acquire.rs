@@ -19,21 +19,18 @@ pub(crate) async fn run(
     request: &AcquireSemaphoreRequest,
 ) -> Result<AcquireSemaphoreResponse, Error> {
     let mut pending = Pending::new(node, request);
-    let reply = pending.wait(request).await?;
-    pending.note(request, &reply);
+    let reply = pending.decided(request).await?;
     let acked = pending.acked(&reply).await;
     let response = response(reply, request.timeout_seconds > 0);
     Ok(AcquireSemaphoreResponse { acked_replicas: acked, ..response })
 }
 
-/// The same, whoever has the grant so far.
+/// The same of a grant that is not to wait for replicas.
 pub(crate) async fn granted(
     node: &Arc<Node>,
     request: &AcquireSemaphoreRequest,
 ) -> Result<AcquireSemaphoreResponse, Error> {
-    let mut pending = Pending::new(node, request);
-    let reply = pending.wait(request).await?;
-    pending.note(request, &reply);
+    let reply = Pending::new(node, request).decided(request).await?;
     Ok(response(reply, request.timeout_seconds > 0))
 }
 
@@ -98,11 +95,14 @@ impl<'a> Pending<'a> {
         }
     }
 
-    fn note(&self, request: &AcquireSemaphoreRequest, reply: &AcquireReply) {
+    /// Waits, and notes for how long where it was granted.
+    async fn decided(&mut self, request: &AcquireSemaphoreRequest) -> Result<AcquireReply, Error> {
+        let reply = self.wait(request).await?;
         if self.waited && reply.outcome == Outcome::Acquired {
             let (name, waited) = (&request.semaphore_name, self.began.elapsed());
             self.node.convoys.granted(self.namespace, name, waited, request.weight);
         }
+        Ok(reply)
     }
 
     fn seen(&self, reply: Result<AcquireReply, Error>) -> Result<AcquireReply, Error> {
