@@ -416,7 +416,7 @@ async fn a_full_memory_refuses_a_down_and_nothing_that_gives_back_or_is_done_alr
     redis.assert_nothing_left(&space.client).await;
 }
 
-/// Longer than the leases live that stand in for them.
+/// The leases that stand in for them are kept, and with them their places.
 #[tokio::test]
 async fn downs_that_wait_long_keep_their_order() {
     let redis = TestRedis::shared().await;
@@ -426,7 +426,19 @@ async fn downs_that_wait_long_keep_their_order() {
     caller.down("gate").await;
     let first = blocked(&client, &caller, "gate").await;
     let second = blocked(&client, &caller, "gate").await;
-    tokio::time::sleep(Duration::from_secs(32)).await;
+    let ends = async || {
+        let namespace_name = NAMESPACE.to_owned();
+        let request = ListSemaphoreLeasesRequest { namespace_name, ..Default::default() };
+        let leases = client.list_semaphore_leases(request).await.unwrap().leases;
+        leases.iter().map(|lease| lease.expires_at).collect::<Vec<_>>()
+    };
+    let first_ends = ends().await;
+    eventually("both are kept", OUTLIVED, async || {
+        let ends = ends().await;
+        let later = ends.iter().zip(&first_ends).all(|(end, first)| end > first);
+        (ends.len() == 2 && later).then_some(())
+    })
+    .await;
     caller.up("gate").await;
     woken(first).await;
     assert!(!second.is_finished());
