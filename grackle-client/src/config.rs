@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::error::Error;
+use crate::heard::ASKED_FOR;
 
 /// Settings of a client; [`Config::new`] gives the defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,7 +170,7 @@ impl Config {
                 return Err(invalid(field, "more than zero"));
             }
         }
-        if self.retry_for > LONGEST_RETRY {
+        if self.retry_for > ASKED_FOR {
             return Err(invalid(
                 "retry_for",
                 "300 s at most: Redis does not know older calls again",
@@ -207,8 +208,6 @@ impl Limits {
         Ok(())
     }
 }
-
-const LONGEST_RETRY: Duration = Duration::from_secs(300);
 
 /// Ten years: keeps every time, in microseconds, far below 2^53.
 const MAX_SECONDS: i64 = 315_360_000;

@@ -5,16 +5,14 @@ use std::time::{Duration, Instant};
 
 use crate::acquire::{self, undecided};
 use crate::error::{Error, ErrorKind};
-use crate::heard::REMEMBERED_FOR;
+use crate::heard::ASKED_FOR;
 use crate::node::Node;
 use crate::scripts::Outcome;
 use crate::stand_ins::StandIn;
 use crate::topic::FullName;
 use crate::types::{AcquireOutcome, AcquireSemaphoreRequest, DownSemaphoreResponse};
 
-/// For how long, and how often, it is tried to give back what nobody heard of: half as long as Redis
-/// remembers the call.
-const UNDO_FOR: Duration = Duration::from_secs(REMEMBERED_FOR.as_secs() / 2);
+/// Between two tries to give back what nobody heard of.
 const UNDO_PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(
@@ -142,7 +140,7 @@ impl Drop for Taken<'_> {
 async fn give_back(node: Arc<Node>, semaphore: FullName, taken_by: String) {
     let FullName { namespace, name } = &semaphore;
     let (ticket, began) = (node.ticket(), Instant::now());
-    while began.elapsed() < UNDO_FOR {
+    while began.elapsed() < ASKED_FOR {
         match node.scripts.undo_down(namespace, name, &ticket, &taken_by).await {
             Err(error) if undecided(&error) => {
                 tracing::debug!(%error, "what a dropped down took is not given back yet");

@@ -8,6 +8,8 @@ use crate::topic::FullName;
 
 /// What is not told, Redis forgets by itself after that long (`lua/shared/ownerless.lua`).
 pub(crate) const REMEMBERED_FOR: Duration = Duration::from_secs(600);
+/// Nobody asks again, or undoes, after that long: what is asked last may take as long again.
+pub(crate) const ASKED_FOR: Duration = Duration::from_secs(REMEMBERED_FOR.as_secs() / 2);
 /// Tickets in all; of more, nothing is told.
 const MOST: usize = 100_000;
 /// Tickets that one call takes along.

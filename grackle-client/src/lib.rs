@@ -54,4 +54,5 @@ pub use client::Client;
 pub use config::{Config, Limits, OnDrop, ReplicaAcks};
 pub use error::{Error, ErrorKind};
 pub use semaphore_watch::SemaphoreWatch;
+pub use validate::is_name;
 pub use warning::{RedisWarning, RedisWarningKind};

@@ -21,11 +21,15 @@ fn check(holds: bool, field: &'static str, reason: impl FnOnce() -> String) -> R
     if holds { Ok(()) } else { Err(Error::InvalidField { field, reason: reason() }) }
 }
 
-/// A namespace's or a semaphore's name.
-pub(crate) fn name(field: &'static str, name: &str) -> Result<(), Error> {
+/// Whether that can be the name of a namespace or of a semaphore: 1–128 of `A-Z a-z 0-9 _ -`.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    let holds = (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(allowed);
-    check(holds, field, || format!("must be 1 to {MAX_NAME} of A-Z a-z 0-9 _ -"))
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(allowed)
+}
+
+pub(crate) fn name(field: &'static str, name: &str) -> Result<(), Error> {
+    check(is_name(name), field, || format!("must be 1 to {MAX_NAME} of A-Z a-z 0-9 _ -"))
 }
 
 pub(crate) fn lease_id(id: &str) -> Result<(), Error> {

@@ -163,11 +163,8 @@ impl Config {
 
 /// A namespace's name, by the rule for all.
 fn namespace(name: &str) -> Result<String, String> {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    if (1..=128).contains(&name.len()) && name.bytes().all(allowed) {
-        return Ok(name.to_owned());
-    }
-    Err("1–128 of A-Z a-z 0-9 _ -".to_owned())
+    let refused = || "1–128 of A-Z a-z 0-9 _ -".to_owned();
+    grackle_client::is_name(name).then(|| name.to_owned()).ok_or_else(refused)
 }
 
 #[cfg(test)]

@@ -13,8 +13,13 @@ local REACH = 100
 
 local function cost(weight, share) return weight / share end
 
+-- By lease: it keeps its process.
+local processes = {}
+
 local function flow_of(s, lease_id)
-  return flow_key(s.name, redis.call('HGET', lease_key(lease_id), 'process_id'))
+  local process_id = processes[lease_id] or redis.call('HGET', lease_key(lease_id), 'process_id')
+  processes[lease_id] = process_id
+  return flow_key(s.name, process_id)
 end
 
 local function wait_of(s, lease_id)

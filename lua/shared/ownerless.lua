@@ -4,7 +4,7 @@
 local OWNERLESS = 'ownerless'
 
 -- Nothing of such a hold names who asked for it, so what was done stands in ':calls' by its ticket, until
--- the node has heard the answer; for so long at most. Nobody asks again as late (`UNDO_FOR` in `down.rs`).
+-- the node has heard the answer; for so long at most. Nobody asks again as late (`heard.rs`).
 local REMEMBERED_FOR = 600000000
 
 local function ownerless(s)

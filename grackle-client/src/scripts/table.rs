@@ -135,6 +135,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn calls_are_remembered_as_long_as_the_client_believes() {
+        let lua = include_str!("../../lua/shared/ownerless.lua");
+        let micros = crate::heard::REMEMBERED_FOR.as_micros();
+        assert!(lua.contains(&format!("local REMEMBERED_FOR = {micros}\n")));
+    }
+
     /// Every command that a Lua file calls.
     fn commands(file: &std::path::Path) -> std::collections::BTreeSet<String> {
         let text = std::fs::read_to_string(file).unwrap();

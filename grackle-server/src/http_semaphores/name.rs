@@ -74,8 +74,7 @@ impl Name {
     }
 
     fn stands_for_itself(&self) -> bool {
-        let own = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-        self.0.bytes().all(own) && !self.0.starts_with(ESCAPED)
+        grackle_client::is_name(&self.0) && !self.0.starts_with(ESCAPED)
     }
 }
 
@@ -134,8 +133,7 @@ mod tests {
             "order:7", &long, &longer, &hash,
         ] {
             let spelled = name(text).inside();
-            let own = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-            assert!((1..=MOST).contains(&spelled.len()) && spelled.bytes().all(own), "{spelled}");
+            assert!(grackle_client::is_name(&spelled), "{spelled}");
             assert_eq!(inside.insert(spelled.clone(), text), None, "{spelled}");
         }
         assert_eq!(inside["a_b"], "a_b");

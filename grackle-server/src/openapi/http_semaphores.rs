@@ -90,11 +90,13 @@ const NONE: &str = "semaphore not found";
 const LOCKED: &str = "Semaphore locked: the value is 0, or others wait before this one.";
 const LIMIT: &str = "A configured limit is reached.";
 
-fn operation(id: &str, summary: &str, parts: [Value; 2]) -> Value {
+/// A member of an operation, by its name there.
+type Part = (&'static str, Value);
+
+fn operation(id: &str, summary: &str, parts: [Part; 2]) -> Value {
     let mut operation = json!({ "operationId": id, "summary": summary });
-    for part in parts {
-        let (name, value) = (part["part"].as_str().unwrap_or_default().to_owned(), &part["value"]);
-        operation[name] = value.clone();
+    for (name, part) in parts {
+        operation[name] = part;
     }
     operation
 }
@@ -114,21 +116,21 @@ fn shown() -> Value {
     })
 }
 
-fn body(properties: &Value, required: &[&str]) -> Value {
+fn body(properties: &Value, required: &[&str]) -> Part {
     let schema = json!({ "type": "object", "required": required, "properties": properties });
     let content = json!({
         "application/json": { "schema": schema },
         "application/x-www-form-urlencoded": { "schema": schema },
     });
-    json!({ "part": "requestBody", "value": { "required": true, "content": content } })
+    ("requestBody", json!({ "required": true, "content": content }))
 }
 
-fn segment() -> Value {
+fn segment() -> Part {
     let parameter = json!({ "name": "name", "in": "path", "required": true, "schema": name() });
-    json!({ "part": "parameters", "value": [parameter] })
+    ("parameters", json!([parameter]))
 }
 
-fn responses(refusals: &[&[Refused]]) -> Value {
+fn responses(refusals: &[&[Refused]]) -> Part {
     let text = json!({ TEXT: { "schema": { "type": "string" } } });
     let mut responses = json!({ "200": {
         "description": "The semaphore after it.",
@@ -141,5 +143,5 @@ fn responses(refusals: &[&[Refused]]) -> Value {
     if let Some(exists) = responses.get_mut("303") {
         exists["headers"] = json!({ "Location": { "schema": { "type": "string" } } });
     }
-    json!({ "part": "responses", "value": responses })
+    ("responses", responses)
 }
