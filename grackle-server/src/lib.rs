@@ -6,10 +6,11 @@
 //!    what is said.
 //! 2. `server`: [`run`], from the first connection to the last answer.
 //! 3. `operations`: the table of operations, each a route, a method of the client and an entry
-//!    of the OpenAPI document; `body` receives what is sent, `json` reads it, `error` is the form of what fails.
-//! 4. `http`: the router; `watch`: the one operation that is a stream; `http_semaphores`: semaphores without
-//!    leases; `pages`: health, `readiness`,
-//!    metrics with the `loads` of single semaphores; `openapi`: the document.
+//!    of the OpenAPI document; `body` receives what is sent, `json` reads it, `error` is the form of
+//!    what fails.
+//! 4. `http`: the router; `watch`: the one operation that is a stream; `http_semaphores`: semaphores
+//!    without leases; `pages`: health, `readiness`, metrics with the `loads` of single semaphores;
+//!    `openapi`: the document.
 //! 5. `connections`: accepting, time limits, graceful end.
 //! 6. `embedded_redis`: the private child that runs when no Redis is given.
 
