@@ -2,6 +2,9 @@
 //!
 //! Hidden from the documentation: tests drive single scripts through it.
 
+mod asked;
+mod leases;
+mod ownerless;
 mod reply;
 mod table;
 
@@ -12,6 +15,7 @@ use deadpool_redis::redis::aio::MultiplexedConnection;
 use deadpool_redis::redis::{self, RedisError, ScriptInvocation, ToRedisArgs, Value};
 use tokio::sync::mpsc;
 
+pub use self::asked::{Call, PageStart, Rules, Wanted};
 pub(crate) use self::reply::OVERTAKEN;
 use self::reply::RecordReply;
 pub(crate) use self::reply::{AGAIN, parse};
@@ -24,7 +28,7 @@ use crate::keys::Keys;
 use crate::lanes::Lanes;
 use crate::servers::{Address, Servers};
 use crate::types::{
-    Holder, Lease, Metadata, Namespace, QueueDiscipline, Semaphore, SemaphoreWaiterResponse, Waiter,
+    Holder, Metadata, Namespace, QueueDiscipline, Semaphore, SemaphoreWaiterResponse, Waiter,
 };
 
 /// The scripts, and the lanes to the servers that run them.
@@ -52,61 +56,6 @@ impl Invocation<'_> {
         self.script.arg(arg);
         self
     }
-}
-
-/// A call that waits: whose, where, and which.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Call {
-    /// The lease that is to hold.
-    pub lease_id: String,
-    /// The semaphore's name.
-    pub semaphore: String,
-    /// `<node>:<number>`.
-    pub ticket: String,
-}
-
-/// What an acquire asks for.
-#[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
-    /// Permits.
-    pub weight: i64,
-    /// Of them, for the process, beside others that wait.
-    pub share: i64,
-    /// Shown with the holder.
-    pub metadata: &'a Metadata,
-    /// How long to wait; zero answers at once.
-    pub timeout: Duration,
-    /// Does the node hear its channel?
-    pub listening: bool,
-    /// Is an answer at once to say why it is not granted?
-    pub explain: bool,
-}
-
-/// What a semaphore gives out, and to whom first.
-#[derive(Debug, Clone, Copy)]
-pub struct Rules {
-    pub permits: i64,
-    /// Unspecified: the default, or as it is.
-    pub discipline: QueueDiscipline,
-    /// None: the default, or as it is; 0 for no bound.
-    pub max_waiters: Option<i64>,
-}
-
-impl From<i64> for Rules {
-    fn from(permits: i64) -> Self {
-        Self { permits, discipline: QueueDiscipline::Unspecified, max_waiters: None }
-    }
-}
-
-/// Where a page begins.
-#[derive(Debug, Clone)]
-pub enum PageStart {
-    /// At the first entry.
-    First,
-    /// Behind this entry.
-    After(Edge),
-    /// Before this entry.
-    Before(Edge),
 }
 
 impl Scripts {
@@ -460,65 +409,6 @@ impl Scripts {
         self.record(call.arg(name).arg(lease_id)).await.and_then(semaphore)
     }
 
-    // Without an owner.
-
-    /// `heard` are the tickets of calls on this semaphore whose answers came.
-    pub async fn down(
-        &self,
-        ns: &str,
-        name: &str,
-        ticket: &str,
-        heard: &[String],
-    ) -> Result<AcquireReply, Error> {
-        let mut call = self.on(&self.table.down, ns);
-        parse(&self.text(call.arg(name).arg(ticket).arg(heard)).await?)
-    }
-
-    pub async fn up(
-        &self,
-        ns: &str,
-        name: &str,
-        ticket: &str,
-        heard: &[String],
-    ) -> Result<Semaphore, Error> {
-        let mut call = self.on(&self.table.up, ns);
-        self.record(call.arg(name).arg(ticket).arg("").arg(heard)).await.and_then(semaphore)
-    }
-
-    /// Gives back what a down took, if it did. `ticket` stands for this call, `undoes` for that.
-    pub async fn undo_down(
-        &self,
-        ns: &str,
-        name: &str,
-        ticket: &str,
-        undoes: &str,
-    ) -> Result<Semaphore, Error> {
-        let mut call = self.on(&self.table.up, ns);
-        self.record(call.arg(name).arg(ticket).arg(undoes)).await.and_then(semaphore)
-    }
-
-    /// The lease's hold becomes nobody's; the lease ends, and is the call's ticket.
-    pub async fn disown(
-        &self,
-        ns: &str,
-        name: &str,
-        lease_id: &str,
-        heard: &[String],
-    ) -> Result<Semaphore, Error> {
-        let mut call = self.on(&self.table.disown, ns);
-        self.record(call.arg(name).arg(lease_id).arg(heard)).await.and_then(semaphore)
-    }
-
-    pub async fn keep_leases(
-        &self,
-        ns: &str,
-        ttl: Duration,
-        lease_ids: &[String],
-    ) -> Result<(), Error> {
-        let mut call = self.on(&self.table.keep_leases, ns);
-        self.text(call.arg(micros(ttl)).arg(lease_ids)).await.map(drop)
-    }
-
     pub async fn sweep(&self, ns: &str, node: &str) -> Result<SweepReply, Error> {
         let mut call = self.on(&self.table.sweep, ns);
         parse(&self.text(call.arg(node)).await?)
@@ -528,64 +418,6 @@ impl Scripts {
     pub async fn watch(&self, ns: &str, name: &str) -> Result<Sight, Error> {
         let mut call = self.on(&self.table.watch, ns);
         parse(&self.text(call.arg(name)).await?)
-    }
-
-    // Leases.
-
-    pub async fn create_lease(
-        &self,
-        ns: &str,
-        lease_id: &str,
-        process_id: &str,
-        ttl: Duration,
-        metadata: &Metadata,
-    ) -> Result<Lease, Error> {
-        let mut call = self.on(&self.table.create_lease, ns);
-        call.arg(lease_id).arg(process_id).arg(micros(ttl)).arg(json(metadata));
-        self.record(call.arg(self.limits.max_leases)).await.and_then(lease)
-    }
-
-    pub async fn get_lease(&self, ns: &str, lease_id: &str) -> Result<Lease, Error> {
-        let mut call = self.on(&self.table.get_lease, ns);
-        self.record(call.arg(lease_id)).await.and_then(lease)
-    }
-
-    pub async fn refresh_lease(
-        &self,
-        ns: &str,
-        lease_id: &str,
-        ttl: Duration,
-    ) -> Result<Lease, Error> {
-        let mut call = self.on(&self.table.refresh_lease, ns);
-        self.record(call.arg(lease_id).arg(micros(ttl))).await.and_then(lease)
-    }
-
-    /// Where an attempt went unanswered, or the work takes several steps, "not found" on a later
-    /// one means that it is done.
-    pub async fn revoke_lease(&self, ns: &str, lease_id: &str) -> Result<(), Error> {
-        let mut call = self.on(&self.table.revoke_lease, ns);
-        call.arg(lease_id);
-        let mut begun = false;
-        loop {
-            match self.once(&call).await {
-                Ok(reply) if reply == AGAIN => begun = true,
-                Ok(_) => return Ok(()),
-                Err((Error::LeaseNotFound, retried)) if begun || retried => return Ok(()),
-                Err((error, _)) => return Err(error),
-            }
-        }
-    }
-
-    pub async fn list_leases(
-        &self,
-        ns: &str,
-        process_id: &str,
-        from: &PageStart,
-        limit: i64,
-    ) -> Result<PageReply<Lease>, Error> {
-        let mut call = self.on(&self.table.list_leases, ns);
-        page_args(call.arg(process_id), from, limit);
-        parse(&self.text(&call).await?)
     }
 
     // How scripts are run.
@@ -708,8 +540,4 @@ fn namespace(reply: RecordReply) -> Result<Namespace, Error> {
 
 fn semaphore(reply: RecordReply) -> Result<Semaphore, Error> {
     reply.semaphore.ok_or_else(|| Error::internal("a script left the semaphore out"))
-}
-
-fn lease(reply: RecordReply) -> Result<Lease, Error> {
-    reply.lease.ok_or_else(|| Error::internal("a script left the lease out"))
 }
