@@ -10,7 +10,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use grackle_client::Client;
-use grackle_client::types::{
+use grackle_client::wire::{
     AcquireOutcome, AcquireSemaphoreRequest, CreateNamespaceRequest, CreateSemaphoreLeaseRequest,
     CreateSemaphoreRequest, DeleteNamespaceRequest, DeleteSemaphoreRequest, GetSemaphoreRequest,
     ListSemaphoreHoldersRequest, RefreshSemaphoreLeaseRequest, ReleaseSemaphoreRequest,

@@ -19,7 +19,8 @@ use baton::{Baton, SEMAPHORE};
 use clap::Parser;
 use common::place::KEY_PREFIX;
 use common::{Failure, Place, Progress};
-use grackle_client::types::{SemaphoreEvent, WatchSemaphoreRequest};
+use grackle_client::types::SemaphoreEvent;
+use grackle_client::wire::WatchSemaphoreRequest;
 use times::Times;
 use tokio::task::JoinSet;
 

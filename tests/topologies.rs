@@ -6,7 +6,7 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use grackle_client::types::{AcquireOutcome, DownSemaphoreRequest, UpSemaphoreRequest};
+use grackle_client::wire::{AcquireOutcome, DownSemaphoreRequest, UpSemaphoreRequest};
 use grackle_client::{Client, ErrorKind, ReplicaAcks};
 use support::{
     Acquired, Cluster, Looker, Raw, Sentinels, Space, TestRedis, TlsRedis, Traffic, Turn,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use grackle_client::types::GetSemaphoreRequest;
+use grackle_client::wire::GetSemaphoreRequest;
 
 use crate::common::{Failure, Place, User};
 

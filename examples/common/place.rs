@@ -1,6 +1,6 @@
 //! A namespace for one run of an example.
 
-use grackle_client::types::{
+use grackle_client::wire::{
     CreateNamespaceRequest, CreateSemaphoreLeaseRequest, CreateSemaphoreRequest,
     DeleteNamespaceRequest,
 };

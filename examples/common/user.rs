@@ -1,6 +1,6 @@
 //! Somebody who uses a semaphore.
 
-use grackle_client::types::{AcquireOutcome, AcquireSemaphoreRequest, ReleaseSemaphoreRequest};
+use grackle_client::wire::{AcquireOutcome, AcquireSemaphoreRequest, ReleaseSemaphoreRequest};
 use grackle_client::{Client, Error};
 
 use super::Failure;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::engine::plain::acknowledged::ASKED_FOR;
 use crate::error::Error;
-use crate::heard::ASKED_FOR;
 
 /// Settings of a client; [`Config::new`] gives the defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,11 +49,11 @@ pub enum OnDrop {
     Leave,
     /// It is passed over but keeps its place for that long, in case the same lease asks again;
     /// what a server does with callers that hang up.
-    SetAside(Duration),
+    Park(Duration),
 }
 
 /// Has an acquire, once granted, wait for replicas to have the hold, and say how many did:
-/// [`acked_replicas`](crate::types::AcquireSemaphoreResponse::acked_replicas).
+/// [`acked_replicas`](crate::wire::AcquireSemaphoreResponse::acked_replicas).
 ///
 /// A hold that every replica has survives a failover. With some of them it survives where one of
 /// those takes over: Sentinel and Cluster prefer the replica that is furthest along. The user needs

@@ -17,42 +17,21 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-mod acks;
-mod acquire;
-mod checkup;
 mod client;
 mod config;
-mod convoys;
-mod down;
-mod errands;
+mod engine;
 mod error;
-mod heard;
-mod keys;
-mod lane;
-mod lanes;
-mod node;
-mod patrol;
+mod pagination;
 #[doc(hidden)]
 pub mod scripts;
-mod semaphore_watch;
-mod series;
-mod servers;
-mod stand_ins;
-mod tidy;
-mod token;
-mod topic;
+mod transport;
 pub mod types;
 mod validate;
-mod waits;
-mod wakeup;
-mod warning;
-mod watch;
-mod watches;
-mod witness;
+pub mod wire;
 
 pub use client::Client;
 pub use config::{Config, Limits, OnDrop, ReplicaAcks};
+pub use engine::watch::stream::SemaphoreWatch;
 pub use error::{Error, ErrorKind};
-pub use semaphore_watch::SemaphoreWatch;
+pub use transport::warning::{RedisWarning, RedisWarningKind};
 pub use validate::is_name;
-pub use warning::{RedisWarning, RedisWarningKind};

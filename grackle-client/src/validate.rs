@@ -2,7 +2,7 @@
 
 use crate::config::Limits;
 use crate::error::Error;
-use crate::types::Metadata;
+use crate::wire::Metadata;
 
 /// Lua's numbers are doubles; up to here every integer has its own.
 const MAX_PERMITS: i64 = (1 << 53) - 1;
@@ -40,12 +40,12 @@ pub(crate) fn lease_id(id: &str) -> Result<(), Error> {
 }
 
 pub(crate) fn new_lease_id() -> String {
-    format!("{LEASE_PREFIX}{}", nanoid::nanoid!(LEASE_RANDOM, &crate::node::ALPHABET))
+    format!("{LEASE_PREFIX}{}", nanoid::nanoid!(LEASE_RANDOM, &crate::engine::ALPHABET))
 }
 
 /// The id of a lease that stands in for a down: no request can name it.
 pub(crate) fn new_stand_in_id() -> String {
-    format!("down_{}", nanoid::nanoid!(LEASE_RANDOM, &crate::node::ALPHABET))
+    format!("down_{}", nanoid::nanoid!(LEASE_RANDOM, &crate::engine::ALPHABET))
 }
 
 pub(crate) fn process_id(id: &str) -> Result<(), Error> {

@@ -140,7 +140,7 @@ impl Config {
         client.limits = self.limits.to_limits();
         client.on_drop = match self.hang_up_grace_seconds {
             0 => OnDrop::Leave,
-            seconds => OnDrop::SetAside(Duration::from_secs(seconds)),
+            seconds => OnDrop::Park(Duration::from_secs(seconds)),
         };
         let within = Duration::from_millis(self.ack_within_ms);
         client.replica_acks =

@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::time::{Duration, Instant};
 
-use grackle_client::types::{AcquireOutcome, AcquireSemaphoreResponse};
+use grackle_client::wire::{AcquireOutcome, AcquireSemaphoreResponse};
 use metrics::{Gauge, counter, describe_counter, describe_gauge, describe_histogram};
 use metrics::{gauge, histogram, with_local_recorder};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};

@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
-use grackle_client::types::*;
+use grackle_client::wire::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

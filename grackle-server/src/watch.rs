@@ -15,7 +15,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use futures_core::Stream;
 use grackle_client::SemaphoreWatch;
-use grackle_client::types::{SemaphoreEvent, WatchSemaphoreRequest};
+use grackle_client::types::SemaphoreEvent;
+use grackle_client::wire::WatchSemaphoreRequest;
 
 use crate::app::App;
 use crate::error::{ApiError, Code};

@@ -8,7 +8,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use grackle_client::types::{
+use grackle_client::wire::{
     AcquireOutcome, AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateSemaphoreLeaseRequest,
     ReleaseSemaphoreRequest, RevokeSemaphoreLeaseRequest,
 };

@@ -1,6 +1,6 @@
 //! A way to Grackle: the SDK, or a server over HTTP.
 
-use grackle_client::types::{
+use grackle_client::wire::{
     AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateSemaphoreLeaseRequest, LeaseResponse,
     ReleaseSemaphoreRequest, RevokeSemaphoreLeaseRequest, SemaphoreResponse,
 };

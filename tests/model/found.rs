@@ -1,13 +1,13 @@
 //! Sequences in which the scripts and the model once differed.
 
-use grackle_client::types::QueueDiscipline;
+use grackle_client::wire::QueueDiscipline;
 use proptest::test_runner::Config;
 use proptest_state_machine::StateMachineTest;
 
 use crate::machine::{Machine, Played};
 use crate::op::{Op, Step};
 use crate::plan::{Begin, LEASES};
-use crate::spec::{Asked, From, MAX_PERMITS, Name, Queue, Tag, Ticket, Wanted};
+use crate::spec::{AcquireArguments, Asked, From, MAX_PERMITS, Name, Queue, Tag, Ticket};
 use crate::support::world::{NS, SEM};
 
 const HOUR: i64 = 3_600_000_000;
@@ -26,7 +26,7 @@ fn play_from(begin: Begin, ops: Vec<Op>) {
 
 fn acquire(lease: Name, number: u32, weight: i64) -> Op {
     let (ticket, timeout) = (Ticket { node: K, number }, HOUR);
-    let wanted = Wanted {
+    let wanted = AcquireArguments {
         semaphore: SEM,
         lease,
         ticket,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use grackle_client::types::QueueDiscipline as Discipline;
+use grackle_client::wire::QueueDiscipline as Discipline;
 use regex::Regex;
 use serde_json::{Value, json};
 

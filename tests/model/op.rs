@@ -2,7 +2,9 @@
 
 use std::fmt::{Debug, Formatter, Result};
 
-use crate::spec::{Answer, Asked, From, Label, Micros, Model, Name, Queue, Ticket, Wanted};
+use crate::spec::{
+    AcquireArguments, Answer, Asked, From, Label, Micros, Model, Name, Queue, Ticket,
+};
 use crate::stage::{text, texts};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +79,7 @@ pub(crate) enum Op {
     },
     Acquire {
         ns: Name,
-        wanted: Wanted,
+        wanted: AcquireArguments,
     },
     Resume {
         ns: Name,
@@ -253,7 +255,7 @@ impl Op {
             Self::Resume { ns, calls } => model.resume(ns, &calls),
             Self::GiveUp { ns, call } => model.give_up(ns, call, EXPLAINED),
             Self::Cancel { ns, call } => model.cancel(ns, call),
-            Self::SetAside { ns, undo, calls } => model.set_aside(ns, undo, &calls),
+            Self::SetAside { ns, undo, calls } => model.park(ns, undo, &calls),
             Self::Release { ns, name, lease } => model.release(ns, name, lease),
             Self::Down { ns, name, ticket, heard } => {
                 model.down(ns, name, &text(ticket), &texts(&heard))

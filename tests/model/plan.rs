@@ -1,13 +1,13 @@
 //! Small worlds, and what may be done there next.
 
-use grackle_client::types::QueueDiscipline as Discipline;
+use grackle_client::wire::QueueDiscipline as Discipline;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::machine::Played;
 use crate::op::Op;
 use crate::spec::{
-    Asked, From, Limits, MAX_PERMITS, Micros, Model, Name, Queue, Tag, Ticket, Wanted,
+    AcquireArguments, Asked, From, Limits, MAX_PERMITS, Micros, Model, Name, Queue, Tag, Ticket,
 };
 use crate::support::world::NS;
 
@@ -201,8 +201,16 @@ fn acquire(state: &Played, calls: Calls) -> BoxedStrategy<Op> {
     (calls, weight(state), share(), 0..3_u8, timeout(), listening)
         .prop_map(|((ns, call), weight, share, label, timeout, listening)| {
             let Asked { lease, semaphore, ticket } = call;
-            let wanted =
-                Wanted { semaphore, lease, ticket, weight, share, label, timeout, listening };
+            let wanted = AcquireArguments {
+                semaphore,
+                lease,
+                ticket,
+                weight,
+                share,
+                label,
+                timeout,
+                listening,
+            };
             Op::Acquire { ns, wanted }
         })
         .boxed()

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use grackle_client::scripts::{
-    AcquireReply, Call, Edge, Outcome as Reported, PageReply, PageStart as Start, Resumed, Rules,
-    Scripts, Wanted as Wants,
+    AcquireArguments as Wants, AcquireReply, Call, CallState, Edge, Outcome as Reported, PageReply,
+    PageStart as Start, Scripts, SemaphoreRules,
 };
 use grackle_client::{Error, Limits as Configured};
 
@@ -13,8 +13,8 @@ use crate::keys::Keys;
 use crate::op::{EXPLAINED, Op};
 use crate::plan::NAMESPACES;
 use crate::spec::{
-    Answer, Asked, Fate, From, Limits, Micros, Name, Outcome, Page, Queue, Refused, Tag, Ticket,
-    Wanted, description, metadata, refused,
+    AcquireArguments, Answer, Asked, Fate, From, Limits, Micros, Name, Outcome, Page, Queue,
+    Refused, Tag, Ticket, description, metadata, refused,
 };
 use crate::support::TestRedis;
 use crate::support::world::{NS, State, World};
@@ -153,7 +153,7 @@ impl Stage {
             Op::Resume { ns, calls } => {
                 let calls: Vec<_> = calls.into_iter().map(call).collect();
                 let (sweep_in, replies) = scripts.resume(ns, &calls).await?;
-                Answer::Resumed { sweep_in, fates: replies.into_iter().map(fate).collect() }
+                Answer::CallState { sweep_in, fates: replies.into_iter().map(fate).collect() }
             }
             Op::GiveUp { ns, call: asked } => {
                 Answer::Outcome(outcome(scripts.give_up(ns, &call(asked), Some(EXPLAINED)).await?))
@@ -161,8 +161,8 @@ impl Stage {
             Op::Cancel { ns, call: asked } => done(scripts.cancel(ns, &call(asked)).await?),
             Op::SetAside { ns, undo, calls } => {
                 let calls = calls.into_iter().map(|(asked, keep)| (call(asked), duration(keep)));
-                let replies = scripts.set_aside(ns, undo, &calls.collect::<Vec<_>>()).await?;
-                Answer::SetAside(replies.into_iter().map(fate).collect())
+                let replies = scripts.park(ns, undo, &calls.collect::<Vec<_>>()).await?;
+                Answer::Park(replies.into_iter().map(fate).collect())
             }
             Op::Release { ns, name, lease } => {
                 Answer::Semaphore(scripts.release(ns, name, lease).await?)
@@ -212,8 +212,9 @@ impl Stage {
         })
     }
 
-    async fn acquire(&self, ns: Name, wanted: Wanted) -> Result<Answer, Error> {
-        let Wanted { semaphore, lease, ticket, weight, share, label, timeout, listening } = wanted;
+    async fn acquire(&self, ns: Name, wanted: AcquireArguments) -> Result<Answer, Error> {
+        let AcquireArguments { semaphore, lease, ticket, weight, share, label, timeout, listening } =
+            wanted;
         let (metadata, timeout) = (metadata(label), duration(timeout));
         let explain = true;
         let wants = Wants { weight, share, metadata: &metadata, timeout, listening, explain };
@@ -232,9 +233,9 @@ fn configured(limits: Limits) -> Configured {
     configured
 }
 
-fn rules(permits: i64, queue: Queue) -> Rules {
+fn rules(permits: i64, queue: Queue) -> SemaphoreRules {
     let Queue { discipline, max_waiters } = queue;
-    Rules { permits, discipline, max_waiters }
+    SemaphoreRules { permits, discipline, max_waiters }
 }
 
 fn done((): ()) -> Answer {
@@ -273,11 +274,11 @@ fn page<T>(reply: PageReply<T>) -> Page<T> {
     Page { entries: reply.entries, before: edge(reply.before), after: edge(reply.after) }
 }
 
-fn fate(resumed: Resumed) -> Fate {
+fn fate(resumed: CallState) -> Fate {
     match resumed {
-        Resumed::Waits => Fate::Waits,
-        Resumed::Lost => Fate::Lost,
-        Resumed::Answered(reply) => Fate::Granted(outcome(reply)),
+        CallState::Waiting => Fate::Waits,
+        CallState::Unknown => Fate::Lost,
+        CallState::Answered(reply) => Fate::Granted(outcome(reply)),
     }
 }
 

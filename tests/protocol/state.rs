@@ -1,7 +1,8 @@
 //! A world at one moment.
 
 use crate::spec::{
-    Answer, Asked, Fate, Limits, Micros, Model, Name, Outcome, Queue, Said, Ticket, Wanted,
+    AcquireArguments, Answer, Asked, Fate, Limits, Micros, Model, Name, Outcome, Queue, Said,
+    Ticket,
 };
 use crate::{Mechanism, Plan, World};
 
@@ -125,7 +126,7 @@ impl State {
         let ends_at = plan.is_short.then_some(self.tick + SHORT);
         let ends_at = *self.calls[call].ends_at.get_or_insert(ends_at.unwrap_or(u8::MAX));
         let left = Micros::from(ends_at.saturating_sub(self.tick)) * TICK;
-        let wanted = Wanted {
+        let wanted = AcquireArguments {
             semaphore: SEM,
             lease: plan.lease,
             ticket: self.ticket(call),
@@ -187,7 +188,7 @@ impl State {
     pub(crate) fn resume(&mut self, world: &World, node: usize) {
         let calls = self.pending(node);
         let asked: Vec<_> = calls.iter().map(|call| self.asked(world, *call)).collect();
-        let Ok(Answer::Resumed { fates, .. }) = self.redis.resume(NS, &asked) else {
+        let Ok(Answer::CallState { fates, .. }) = self.redis.resume(NS, &asked) else {
             unreachable!("the namespace is there");
         };
         self.publish();

@@ -232,7 +232,7 @@ impl State {
         let calls = self.pending(node);
         let keep = |call: &usize| (self.asked(world, *call), 100 * TICK);
         let asked: Vec<_> = calls.iter().map(keep).collect();
-        let Ok(Answer::SetAside(fates)) = self.redis.set_aside(NS, false, &asked) else {
+        let Ok(Answer::Park(fates)) = self.redis.park(NS, false, &asked) else {
             unreachable!("always answered");
         };
         self.publish();

@@ -6,7 +6,7 @@ use crate::support::world::{
     BUDGET, DAY, NS, SEM, START, World, lease_id, metadata, now_or_never, wanted,
 };
 use grackle_client::scripts::Outcome;
-use grackle_client::types::Metadata;
+use grackle_client::wire::Metadata;
 use grackle_client::{Error, Limits};
 
 const MOST: i64 = (1 << 53) - 1;
@@ -134,7 +134,8 @@ async fn the_same_lease_changes_its_one_hold() {
     let n = w.node("n").await;
     let first = metadata(&[("job", "1"), ("only", "first")]);
     let second = metadata(&[("job", "2")]);
-    let ask = |weight, metadata| grackle_client::scripts::Wanted { metadata, ..wanted(weight) };
+    let ask =
+        |weight, metadata| grackle_client::scripts::AcquireArguments { metadata, ..wanted(weight) };
     let token = w.ask(&n.call("a"), ask(2, &first)).await.unwrap().fencing_token;
     for (weight, metadata) in [(2, &second), (5, &first), (1, &second)] {
         w.advance(1).await;
@@ -266,7 +267,7 @@ async fn labels_of_a_hold_come_back_as_they_were_given() {
         ("{\"a\":[]}", "{}"),
         ("long", &"ä".repeat(128)),
     ]);
-    let ask = grackle_client::scripts::Wanted { metadata: &odd, ..wanted(1) };
+    let ask = grackle_client::scripts::AcquireArguments { metadata: &odd, ..wanted(1) };
     for lease in ["a", "b"] {
         w.ask(&n.call(lease), ask).await.unwrap();
     }

@@ -46,7 +46,7 @@ async fn a_call_that_was_set_aside_has_no_grant_though_the_other_of_its_lease_ha
     let (gone, stays) = (n.call("b"), n.call("b"));
     w.queue(&gone, 1).await;
     w.queue(&stays, 1).await;
-    w.set_aside(&gone, false, MINUTE).await;
+    w.park(&gone, false, MINUTE).await;
     w.release("a").await;
     assert_eq!(n.heard().await, [granted(&[&stays])]);
     assert_eq!(stand(&w, &[&gone, &stays]).await, [false, true]);

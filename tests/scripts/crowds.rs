@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::support::world::{
     BUDGET, DAY, Ear, MINUTE, NS, Node, SEM, World, granted, lease_id, told, wanted,
 };
-use grackle_client::scripts::{Call, Message, Outcome, Resumed, Wanted};
-use grackle_client::types::Metadata;
+use grackle_client::scripts::{AcquireArguments, Call, CallState, Message, Outcome};
+use grackle_client::wire::Metadata;
 
 const CROWD: usize = 1_200;
 
@@ -22,7 +22,7 @@ async fn crowd(w: &World, ttl: Duration) -> Vec<String> {
 /// One call of each lease, which waits for an hour.
 async fn all_wait(w: &World, node: &Node, leases: &[String], weight: i64) -> Vec<Call> {
     let calls: Vec<_> = leases.iter().map(|lease| node.call(lease)).collect();
-    let wanted = Wanted { timeout: MINUTE * 60, ..wanted(weight) };
+    let wanted = AcquireArguments { timeout: MINUTE * 60, ..wanted(weight) };
     for call in &calls {
         let reply = w.scripts.acquire(NS, call, wanted).await.unwrap();
         assert_eq!(reply.outcome, Outcome::Waiting);
@@ -193,7 +193,7 @@ async fn deleting_a_semaphore_tells_a_crowd_in_steps() {
     w.take(&n.call("a"), 1).await;
     let calls = all_wait(&w, &n, &crowd(&w, DAY).await, 1).await;
     let aside: Vec<_> = calls[..300].iter().map(|call| (call.clone(), MINUTE)).collect();
-    w.scripts.set_aside(NS, false, &aside).await.unwrap();
+    w.scripts.park(NS, false, &aside).await.unwrap();
     w.scripts.delete_semaphore(NS, SEM).await.unwrap();
     let right: Vec<_> =
         calls[300..].iter().map(|call| told("NOTFOUND semaphore not found", &[call])).collect();
@@ -221,7 +221,7 @@ async fn a_crowd_behind_one_dead_node_is_set_aside_in_steps_and_comes_back_in_or
     assert_eq!(w.state().await.zset(":semaphore:s:aside").len(), CROWD);
     for calls in calls.chunks(BUDGET) {
         let (_, resumed) = w.scripts.resume(NS, calls).await.unwrap();
-        assert!(resumed.iter().all(|resumed| *resumed == Resumed::Waits));
+        assert!(resumed.iter().all(|resumed| *resumed == CallState::Waiting));
         w.check().await;
     }
     let state = w.state().await;
@@ -259,6 +259,6 @@ async fn a_crowd_whose_time_is_over_is_forgotten_in_steps() {
     w.sweep("n").await;
     assert_eq!(w.picture().await, "holds a:1");
     assert!(n.heard().await.is_empty());
-    assert_eq!(w.resume(&calls[7]).await, Resumed::Lost);
+    assert_eq!(w.resume(&calls[7]).await, CallState::Unknown);
     w.end().await;
 }

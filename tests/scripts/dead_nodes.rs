@@ -1,7 +1,7 @@
 //! Nodes that are gone: nobody hears their channel, or their alive mark has ended.
 
 use crate::support::world::{World, granted, now_or_never};
-use grackle_client::scripts::{Outcome, Resumed};
+use grackle_client::scripts::{CallState, Outcome};
 
 #[tokio::test]
 async fn a_head_whose_node_is_dead_is_passed_over_where_it_fits() {
@@ -16,7 +16,7 @@ async fn a_head_whose_node_is_dead_is_passed_over_where_it_fits() {
     assert_eq!(n.heard().await, [granted(&[&next])]);
     assert_eq!(w.picture().await, "holds c:4, aside b:2");
     dead.returns().await;
-    assert_eq!(w.resume(&head).await, Resumed::Waits);
+    assert_eq!(w.resume(&head).await, CallState::Waiting);
     assert_eq!(w.picture().await, "holds c:4, queue b:2");
     w.release("c").await;
     assert_eq!(dead.heard().await, [granted(&[&head])]);
@@ -131,6 +131,6 @@ async fn a_new_call_of_the_lease_through_another_node_takes_the_old_place() {
     w.release("a").await;
     assert_eq!(n.heard().await, [granted(&[&again])]);
     // The dead node's call was granted with it, should it come back.
-    assert!(matches!(w.resume(&lost).await, Resumed::Answered(_)));
+    assert!(matches!(w.resume(&lost).await, CallState::Answered(_)));
     w.end().await;
 }

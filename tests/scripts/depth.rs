@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use futures_util::{StreamExt, stream};
-use grackle_client::scripts::{Call, Outcome, Rules, Scripts, Wanted};
-use grackle_client::types::{Metadata, QueueDiscipline as Discipline};
+use grackle_client::scripts::{AcquireArguments, Call, Outcome, Scripts, SemaphoreRules};
+use grackle_client::wire::{Metadata, QueueDiscipline as Discipline};
 
 use crate::support::world::{DAY, MINUTE, NS, Node, World, granted, lease_id, wanted};
 use crate::support::{CommandCalls, OwnRedis, TestRedis};
@@ -41,7 +41,7 @@ impl<'a> Line<'a> {
         discipline: Discipline,
         length: usize,
     ) -> Line<'a> {
-        let (rules, none) = (Rules { discipline, ..1.into() }, Metadata::new());
+        let (rules, none) = (SemaphoreRules { discipline, ..1.into() }, Metadata::new());
         scripts.create_semaphore(name, NS, name, rules, "", &none).await.unwrap();
         let leases: Vec<_> = (0..=length + BATCH).map(|lease| format!("{name}{lease}")).collect();
         beside(leases.iter().enumerate().map(async |(number, lease)| {
@@ -71,7 +71,7 @@ impl<'a> Line<'a> {
             ticket: format!("{}:{}{number}", self.node, self.name),
         });
         let calls: Vec<_> = calls.collect();
-        let wanted = Wanted { timeout: MINUTE * 60, ..wanted(1) };
+        let wanted = AcquireArguments { timeout: MINUTE * 60, ..wanted(1) };
         beside(calls.iter().map(async |call| {
             drop(self.scripts.acquire(NS, call, wanted).await.unwrap());
         }))
@@ -115,7 +115,8 @@ async fn world_on(redis: &OwnRedis) -> World {
 #[tokio::test]
 async fn a_process_with_one_waiter_gets_every_second_permit_beside_one_with_ten_thousand() {
     let w = World::new().await;
-    let (rules, none) = (Rules { discipline: Discipline::Weighted, ..1.into() }, Metadata::new());
+    let (rules, none) =
+        (SemaphoreRules { discipline: Discipline::Weighted, ..1.into() }, Metadata::new());
     w.scripts.create_semaphore("made", NS, "s", rules, "", &none).await.unwrap();
     let mut n = w.node("n").await;
     let lease = async |name: String, process| {
@@ -123,7 +124,7 @@ async fn a_process_with_one_waiter_gets_every_second_permit_beside_one_with_ten_
         let call = n.call(&name);
         (
             w.scripts
-                .acquire(NS, &call, Wanted { timeout: MINUTE * 60, ..wanted(1) })
+                .acquire(NS, &call, AcquireArguments { timeout: MINUTE * 60, ..wanted(1) })
                 .await
                 .unwrap(),
             call,
@@ -220,7 +221,7 @@ async fn to_enter_and_to_be_granted_take_at_most_a_third_longer_at_ten_thousand_
         let (version, none) = (1, Metadata::new());
         let other =
             if discipline == Discipline::Fifo { Discipline::Weighted } else { Discipline::Fifo };
-        let rules = Rules { discipline: other, ..1.into() };
+        let rules = SemaphoreRules { discipline: other, ..1.into() };
         let before = evalsha_time(&redis).await;
         w.scripts.update_semaphore("turn", NS, "crowd", version, rules, "", &none).await.unwrap();
         let took = (evalsha_time(&redis).await - before) as f64 / 1e3;

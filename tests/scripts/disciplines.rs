@@ -1,9 +1,9 @@
 //! Who is next: first come, last come, or by share; and bounds on how many wait.
 
 use grackle_client::Error;
-use grackle_client::scripts::{Call, Outcome, Resumed, Rules, Wanted};
-use grackle_client::types::QueueDiscipline::{self, Fifo, Lifo, Unspecified, Weighted};
-use grackle_client::types::{Metadata, Semaphore};
+use grackle_client::scripts::{AcquireArguments, Call, CallState, Outcome, SemaphoreRules};
+use grackle_client::wire::QueueDiscipline::{self, Fifo, Lifo, Unspecified, Weighted};
+use grackle_client::wire::{Metadata, Semaphore};
 
 use crate::support::world::{DAY, MINUTE, NS, Node, SEM, World, granted, lease_id, wanted};
 
@@ -11,7 +11,7 @@ use crate::support::world::{DAY, MINUTE, NS, Node, SEM, World, granted, lease_id
 /// r. The lease `z` holds all of it.
 async fn world(discipline: QueueDiscipline, permits: i64) -> (World, Node) {
     let w = World::new().await;
-    create(&w, Rules { discipline, ..permits.into() }).await;
+    create(&w, SemaphoreRules { discipline, ..permits.into() }).await;
     for (process, leases) in [("p", ["a", "b"]), ("q", ["c", "d"]), ("r", ["e", "f"])] {
         for lease in leases {
             leased(&w, lease, process).await;
@@ -23,7 +23,7 @@ async fn world(discipline: QueueDiscipline, permits: i64) -> (World, Node) {
     (w, n)
 }
 
-async fn create(w: &World, rules: Rules) -> Semaphore {
+async fn create(w: &World, rules: SemaphoreRules) -> Semaphore {
     let made = w.scripts.create_semaphore("made", NS, SEM, rules, "", &Metadata::new()).await;
     w.check().await;
     made.unwrap()
@@ -34,7 +34,7 @@ async fn leased(w: &World, lease: &str, process: &str) {
     w.scripts.create_lease(NS, &lease_id(lease), process, DAY, &none).await.unwrap();
 }
 
-async fn update(w: &World, rules: Rules) -> Semaphore {
+async fn update(w: &World, rules: SemaphoreRules) -> Semaphore {
     let (version, none) = (w.get().await.version, Metadata::new());
     let request = format!("update-{version}");
     let updated = w.scripts.update_semaphore(&request, NS, SEM, version, rules, "", &none).await;
@@ -44,11 +44,11 @@ async fn update(w: &World, rules: Rules) -> Semaphore {
 
 async fn turn_to(w: &World, discipline: QueueDiscipline) -> Semaphore {
     let permits = w.get().await.permits;
-    update(w, Rules { discipline, ..permits.into() }).await
+    update(w, SemaphoreRules { discipline, ..permits.into() }).await
 }
 
-fn shared(weight: i64, share: i64) -> Wanted<'static> {
-    Wanted { share, ..wanted(weight) }
+fn shared(weight: i64, share: i64) -> AcquireArguments<'static> {
+    AcquireArguments { share, ..wanted(weight) }
 }
 
 /// One call of each lease, in that order, `a:3` for a weight of 3.
@@ -84,7 +84,7 @@ async fn a_new_semaphore_is_first_come_first_served_unless_it_is_told() {
     let made = create(&w, 3.into()).await;
     assert_eq!((made.queue_discipline, made.max_waiters), (Fifo, None));
     w.scripts.delete_semaphore(NS, SEM).await.unwrap();
-    let rules = Rules { permits: 3, discipline: Lifo, max_waiters: Some(7) };
+    let rules = SemaphoreRules { permits: 3, discipline: Lifo, max_waiters: Some(7) };
     let made = w.scripts.create_semaphore("anew", NS, SEM, rules, "", &Metadata::new()).await;
     let made = made.unwrap();
     assert_eq!((made.queue_discipline, made.max_waiters), (Lifo, Some(7)));
@@ -95,10 +95,11 @@ async fn a_new_semaphore_is_first_come_first_served_unless_it_is_told() {
 #[tokio::test]
 async fn an_update_keeps_what_it_does_not_name() {
     let w = World::new().await;
-    create(&w, Rules { permits: 3, discipline: Weighted, max_waiters: Some(7) }).await;
+    create(&w, SemaphoreRules { permits: 3, discipline: Weighted, max_waiters: Some(7) }).await;
     let kept = update(&w, 5.into()).await;
     assert_eq!((kept.queue_discipline, kept.max_waiters), (Weighted, Some(7)));
-    let removed = update(&w, Rules { permits: 5, discipline: Fifo, max_waiters: Some(0) }).await;
+    let removed =
+        update(&w, SemaphoreRules { permits: 5, discipline: Fifo, max_waiters: Some(0) }).await;
     assert_eq!((removed.queue_discipline, removed.max_waiters), (Fifo, None));
     w.end().await;
 }
@@ -151,7 +152,7 @@ async fn the_last_to_come_goes_ahead_where_it_fits_and_holds_the_others_up_where
 async fn holds_that_grow_go_ahead_by_arrival_under_each_discipline() {
     for discipline in [Fifo, Lifo, Weighted] {
         let w = World::new().await;
-        create(&w, Rules { discipline, ..4.into() }).await;
+        create(&w, SemaphoreRules { discipline, ..4.into() }).await;
         w.leases("a b c d").await;
         let mut n = w.node("n").await;
         w.take(&n.call("a"), 2).await;
@@ -214,16 +215,16 @@ async fn calls_that_come_while_their_node_subscribes_are_no_more_than_their_turn
     }
     let late = ["a", "b", "a2", "a3"].map(|lease| n.call(lease));
     for call in &late {
-        w.queue_with(call, Wanted { listening: false, ..wanted(1) }).await;
+        w.queue_with(call, AcquireArguments { listening: false, ..wanted(1) }).await;
     }
     queue(&w, &n, "c d c2 c3").await;
     for call in &late {
-        assert_eq!(w.resume(call).await, Resumed::Waits);
+        assert_eq!(w.resume(call).await, CallState::Waiting);
     }
     assert_eq!(line(&w).await, "a c b d a2 c2 a3 c3");
     // Who has listened once keeps its place.
     for call in &late[1..] {
-        w.set_aside(call, false, MINUTE).await;
+        w.park(call, false, MINUTE).await;
     }
     for call in late[1..].iter().rev() {
         w.resume(call).await;
@@ -249,7 +250,7 @@ async fn a_crowd_that_was_set_aside_comes_back_to_its_turns() {
     let [mine, others] = calls;
     let back = |call: &Call| (call.clone(), MINUTE);
     let aside: Vec<_> = mine.iter().map(back).collect();
-    w.scripts.set_aside(NS, false, &aside).await.unwrap();
+    w.scripts.park(NS, false, &aside).await.unwrap();
     w.check().await;
     w.release("z").await;
     assert_eq!(n.heard().await, [granted(&[&others[0]])]);
@@ -287,7 +288,7 @@ async fn a_crowd_that_was_set_aside_comes_back_to_its_turns() {
 async fn asked_again_by_a_node_that_is_heard_a_call_has_the_turn_of_its_arrival() {
     let (w, n) = world(Weighted, 1).await;
     let late = n.call("b");
-    w.queue_with(&late, Wanted { listening: false, ..wanted(1) }).await;
+    w.queue_with(&late, AcquireArguments { listening: false, ..wanted(1) }).await;
     queue(&w, &n, "a c d").await;
     assert_eq!(line(&w).await, "a c d");
     w.queue(&late, 1).await;
@@ -407,8 +408,8 @@ async fn a_grant_that_is_undone_leaves_its_place_as_it_was() {
         let order: Vec<_> = before.split(' ').collect();
         let call = calls.iter().find(|call| call.lease_id == lease_id(order[0])).unwrap();
         w.release("z").await;
-        w.set_aside(call, true, MINUTE).await;
-        assert_eq!(w.resume(call).await, Resumed::Waits, "{discipline:?}");
+        w.park(call, true, MINUTE).await;
+        assert_eq!(w.resume(call).await, CallState::Waiting, "{discipline:?}");
         // The next has got the permit meanwhile.
         assert_eq!(line(&w).await, [order[0], order[2], order[3]].join(" "), "{discipline:?}");
         w.end().await;
@@ -419,7 +420,7 @@ async fn a_grant_that_is_undone_leaves_its_place_as_it_was() {
 async fn another_discipline_re_orders_all_who_wait() {
     let (w, n) = world(Unspecified, 3).await;
     let calls = queue(&w, &n, "a b c d e:2").await;
-    w.set_aside(&calls[3], true, MINUTE).await;
+    w.park(&calls[3], true, MINUTE).await;
     let seen = turn_to(&w, Lifo).await;
     assert_eq!((seen.queue_discipline, seen.waiting_count), (Lifo, 4));
     assert_eq!(line(&w).await, "e c b a");
@@ -446,7 +447,7 @@ async fn whoever_is_next_by_the_new_order_is_admitted_at_once() {
 #[tokio::test]
 async fn more_than_max_waiters_are_refused_at_the_door() {
     let (w, mut n) = world(Fifo, 2).await;
-    update(&w, Rules { max_waiters: Some(2), ..2.into() }).await;
+    update(&w, SemaphoreRules { max_waiters: Some(2), ..2.into() }).await;
     let calls = queue(&w, &n, "a c").await;
     let refused = w.ask(&n.call("e"), wanted(1)).await;
     let full =
@@ -455,16 +456,16 @@ async fn more_than_max_waiters_are_refused_at_the_door() {
     // Another call of one that waits is no further waiter.
     w.queue(&n.call("a"), 1).await;
     // Those who stand aside count: they may come back.
-    w.set_aside(&calls[1], true, MINUTE).await;
+    w.park(&calls[1], true, MINUTE).await;
     assert!(full(w.ask(&n.call("e"), wanted(1)).await));
     // Fewer than there are: they stay, nobody joins them.
-    update(&w, Rules { max_waiters: Some(1), ..2.into() }).await;
+    update(&w, SemaphoreRules { max_waiters: Some(1), ..2.into() }).await;
     assert_eq!(line(&w).await, "a");
     w.release("z").await;
     assert_eq!(n.heard().await.len(), 1);
     let reply = w.ask(&n.call("e"), wanted(1)).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Acquired, "who need not wait is not refused");
-    update(&w, Rules { max_waiters: Some(0), ..2.into() }).await;
+    update(&w, SemaphoreRules { max_waiters: Some(0), ..2.into() }).await;
     queue(&w, &n, "d f").await;
     w.end().await;
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::support::world::{NS, World, granted, metadata, wanted};
 use grackle_client::Error;
-use grackle_client::scripts::{Call, Outcome, Wanted};
+use grackle_client::scripts::{AcquireArguments, Call, Outcome};
 
 #[tokio::test]
 async fn a_call_that_gives_up_has_timed_out() {
@@ -49,7 +49,7 @@ async fn what_frees_permits_at_the_last_moment_is_swept_before_the_call_gives_up
     let n = w.node("n").await;
     w.take(&n.call("a"), 5).await;
     let call = n.call("b");
-    w.queue_with(&call, Wanted { timeout: Duration::from_secs(11), ..wanted(1) }).await;
+    w.queue_with(&call, AcquireArguments { timeout: Duration::from_secs(11), ..wanted(1) }).await;
     w.advance(10).await;
     let reply = w.give_up(&call).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Acquired);
@@ -139,12 +139,12 @@ async fn a_cancelled_growth_goes_back_to_the_hold_as_it_was() {
     let w = World::with(5, "a b").await;
     let mut n = w.node("n").await;
     let (old, new) = (metadata(&[("job", "old")]), metadata(&[("job", "new \"/\\")]));
-    w.ask(&n.call("a"), Wanted { metadata: &old, ..wanted(2) }).await.unwrap();
+    w.ask(&n.call("a"), AcquireArguments { metadata: &old, ..wanted(2) }).await.unwrap();
     let before = w.hold("a").await;
     for weight in [2, 5] {
         w.advance(1).await;
         let grown = n.call("a");
-        w.ask(&grown, Wanted { metadata: &new, ..wanted(weight) }).await.unwrap();
+        w.ask(&grown, AcquireArguments { metadata: &new, ..wanted(weight) }).await.unwrap();
         assert_eq!(w.hold("a").await.metadata, new);
         let waits = n.call("b");
         w.queue_with(&waits, wanted(4)).await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::world::{NS, SEM, START, World, granted};
-use grackle_client::types::Metadata;
+use grackle_client::wire::Metadata;
 
 #[tokio::test]
 async fn tokens_rise_from_hold_to_hold_while_the_clock_stands() {

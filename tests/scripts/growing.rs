@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::world::{MINUTE, World, granted, metadata, now_or_never, told, wanted};
-use grackle_client::scripts::{Outcome, Resumed, Wanted};
+use grackle_client::scripts::{AcquireArguments, CallState, Outcome};
 
 #[tokio::test]
 async fn a_hold_that_grows_takes_what_is_free_ahead_of_the_queue() {
@@ -65,12 +65,13 @@ async fn the_old_hold_stays_as_it_is_until_growth_is_granted() {
     let w = World::with(3, "a b").await;
     let mut n = w.node("n").await;
     let (old, new) = (metadata(&[("job", "old")]), metadata(&[("job", "new")]));
-    let token = w.ask(&n.call("a"), Wanted { metadata: &old, ..wanted(1) }).await.unwrap();
+    let token =
+        w.ask(&n.call("a"), AcquireArguments { metadata: &old, ..wanted(1) }).await.unwrap();
     w.take(&n.call("b"), 2).await;
     w.advance(1).await;
     let before = w.hold("a").await;
     let grows = n.call("a");
-    w.queue_with(&grows, Wanted { metadata: &new, ..wanted(2) }).await;
+    w.queue_with(&grows, AcquireArguments { metadata: &new, ..wanted(2) }).await;
     let during = w.hold("a").await;
     assert_eq!((during.weight, &during.metadata), (1, &old));
     assert_eq!((during.locked_at, during.fencing_token), (before.locked_at, token.fencing_token));
@@ -171,7 +172,7 @@ async fn a_grant_set_aside_leaves_its_older_place_to_the_growth_behind_it() {
     let grows = n.call("a");
     w.queue(&grows, 2).await;
     assert_eq!(w.picture().await, "holds a:1 d:1, queue a:2 c:2");
-    assert_eq!(w.set_aside(&crossed, true, MINUTE).await, Resumed::Waits);
+    assert_eq!(w.park(&crossed, true, MINUTE).await, CallState::Waiting);
     assert_eq!(w.picture().await, "holds d:1, queue a:2 c:2");
     w.release("d").await;
     assert_eq!(n.heard().await, [granted(&[&grows])]);
@@ -187,7 +188,7 @@ async fn a_growth_set_aside_comes_back_ahead_of_the_queue() {
     let (grows, waits) = (n.call("a"), n.call("c"));
     w.queue(&grows, 3).await;
     w.queue(&waits, 2).await;
-    w.set_aside(&grows, false, MINUTE).await;
+    w.park(&grows, false, MINUTE).await;
     assert_eq!(w.picture().await, "holds a:1 b:1, queue c:2, aside a:3");
     w.resume(&grows).await;
     assert_eq!(w.picture().await, "holds a:1 b:1, queue a:3 c:2");

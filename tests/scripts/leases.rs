@@ -6,7 +6,7 @@ use crate::support::world::{
     DAY, MINUTE, NS, START, World, granted, lease_id, metadata, told, wanted,
 };
 use grackle_client::scripts::{Message, PageStart};
-use grackle_client::types::{
+use grackle_client::wire::{
     CreateSemaphoreLeaseRequest, ListSemaphoreLeasesRequest, Metadata, RevokeSemaphoreLeaseRequest,
 };
 use grackle_client::{Error, Limits};

@@ -1,8 +1,8 @@
 //! Pages of every list, both ways, whatever becomes of the entries meanwhile.
 
 use crate::support::world::{DAY, NS, SEM, World, lease_id, wanted};
-use grackle_client::scripts::{Call, Edge, PageReply, PageStart, Wanted};
-use grackle_client::types::{
+use grackle_client::scripts::{AcquireArguments, Call, Edge, PageReply, PageStart};
+use grackle_client::wire::{
     ListNamespacesRequest, ListSemaphoreHoldersRequest, ListSemaphoreLeasesRequest,
     ListSemaphoreWaitersRequest, ListSemaphoresRequest, Metadata,
 };
@@ -74,7 +74,7 @@ impl List {
             Waiters => {
                 // Every third stands aside.
                 let listening = !name.ends_with(['2', '5', '8']);
-                let all = Wanted { listening, ..wanted(PERMITS) };
+                let all = AcquireArguments { listening, ..wanted(PERMITS) };
                 drop(w.scripts.acquire(NS, &call(&id), all).await.unwrap());
             }
             // Each of the process has one of another beside it.

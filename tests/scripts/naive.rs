@@ -1,7 +1,7 @@
 //! Queues as one would write them without a thought for cost: a list of those who wait, by arrival,
 //! and a look at all of it for each decision. It shares nothing with the scripts or with their model.
 
-use grackle_client::types::QueueDiscipline as Discipline;
+use grackle_client::wire::QueueDiscipline as Discipline;
 
 /// Lease number, which is also its place among equals.
 pub(crate) type Lease = usize;

@@ -2,7 +2,7 @@
 
 use crate::support::world::{DAY, MINUTE, NS, START, World, lease_id, metadata, told, wanted};
 use grackle_client::scripts::PageStart;
-use grackle_client::types::{CreateNamespaceRequest, Metadata};
+use grackle_client::wire::{CreateNamespaceRequest, Metadata};
 use grackle_client::{Error, Limits};
 
 const GONE: &str = "NOTFOUND namespace not found";
@@ -115,7 +115,7 @@ async fn deletion_takes_everything_inside_and_tells_those_who_wait() {
     w.queue(&waits, 2).await;
     w.queue(&elsewhere, 2).await;
     w.queue(&aside, 1).await;
-    w.set_aside(&aside, false, MINUTE).await;
+    w.park(&aside, false, MINUTE).await;
     w.scripts.delete_namespace(NS).await.unwrap();
     w.check().await;
     assert_eq!(n.heard().await, [told(GONE, &[&waits]), told(GONE, &[&grows])]);

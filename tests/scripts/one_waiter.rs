@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::support::world::{MINUTE, World, granted, metadata, now_or_never, told, wanted};
 use grackle_client::Error;
-use grackle_client::scripts::{Outcome, Resumed, Wanted};
+use grackle_client::scripts::{AcquireArguments, CallState, Outcome};
 
 #[tokio::test]
 async fn two_calls_of_a_lease_on_one_node_are_one_waiter() {
@@ -48,13 +48,13 @@ async fn the_later_weight_and_labels_stand_at_the_first_ones_place() {
     w.take(&n.call("a"), 5).await;
     let (first, later) = (metadata(&[("job", "1")]), metadata(&[("job", "2")]));
     let one = n.call("b");
-    w.queue_with(&one, Wanted { metadata: &first, ..wanted(4) }).await;
+    w.queue_with(&one, AcquireArguments { metadata: &first, ..wanted(4) }).await;
     w.queue(&n.call("c"), 5).await;
     let other = n.call("b");
-    w.queue_with(&other, Wanted { metadata: &later, ..wanted(1) }).await;
+    w.queue_with(&other, AcquireArguments { metadata: &later, ..wanted(1) }).await;
     assert_eq!(w.picture().await, "holds a:5, queue b:1 c:5");
     // Even when the first is asked again.
-    w.queue_with(&one, Wanted { metadata: &first, ..wanted(4) }).await;
+    w.queue_with(&one, AcquireArguments { metadata: &first, ..wanted(4) }).await;
     assert_eq!(w.picture().await, "holds a:5, queue b:1 c:5");
     w.release("a").await;
     assert_eq!(n.heard().await, [granted(&[&one, &other])]);
@@ -119,7 +119,7 @@ async fn each_call_has_its_own_timeout() {
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 5).await;
     let short = n.call("b");
-    w.queue_with(&short, Wanted { timeout: Duration::from_secs(5), ..wanted(2) }).await;
+    w.queue_with(&short, AcquireArguments { timeout: Duration::from_secs(5), ..wanted(2) }).await;
     w.queue(&n.call("c"), 5).await;
     let long = n.call("b");
     w.queue(&long, 3).await;
@@ -219,7 +219,7 @@ async fn the_death_of_one_of_two_nodes_leaves_the_waiter_in_the_queue() {
     assert_eq!(n.heard().await, [granted(&[&heard])]);
     assert_eq!(w.picture().await, "holds b:3, queue c:5");
     m.returns().await;
-    let Resumed::Answered(reply) = w.resume(&lost).await else { panic!("no answer") };
+    let CallState::Answered(reply) = w.resume(&lost).await else { panic!("no answer") };
     assert_eq!(reply.outcome, Outcome::Acquired);
     assert_eq!(reply.fencing_token, w.hold("b").await.fencing_token);
     w.end().await;
@@ -232,14 +232,14 @@ async fn a_call_that_stood_aside_when_the_other_was_granted_is_no_reason_to_keep
     w.take(&n.call("a"), 5).await;
     let (aside, granted) = (m.call("b"), n.call("b"));
     w.queue(&aside, 3).await;
-    w.set_aside(&aside, false, MINUTE).await;
+    w.park(&aside, false, MINUTE).await;
     w.queue(&granted, 3).await;
     w.release("a").await;
     assert_eq!(w.picture().await, "holds b:3");
     w.cancel(&granted).await;
     // It waits again, at its old place.
     assert_eq!(w.picture().await, "aside b:3");
-    assert!(matches!(w.resume(&aside).await, Resumed::Answered(_)));
+    assert!(matches!(w.resume(&aside).await, CallState::Answered(_)));
     assert_eq!(w.picture().await, "holds b:3");
     w.end().await;
 }
@@ -255,7 +255,7 @@ async fn a_call_whose_grant_a_later_call_has_changed_was_granted_all_the_same() 
     assert_eq!(n.heard().await, [granted(&[&one])]);
     let token = w.take(&other, 5).await;
     assert_eq!(w.give_up(&one).await.unwrap().outcome, Outcome::Acquired);
-    let Resumed::Answered(reply) = w.resume(&one).await else { panic!("no answer") };
+    let CallState::Answered(reply) = w.resume(&one).await else { panic!("no answer") };
     assert_eq!(reply.fencing_token, token);
     assert_eq!(w.take(&one, 1).await, token);
     assert_eq!(w.picture().await, "holds b:5");
@@ -270,7 +270,7 @@ async fn a_waiter_has_no_more_calls_than_64_that_are_not_over() {
     let calls: Vec<_> = (0..64).map(|_| n.call("b")).collect();
     for (index, call) in calls.iter().enumerate() {
         let timeout = Duration::from_secs(if index < 2 { 5 } else { 60 });
-        w.queue_with(call, Wanted { timeout, ..wanted(1) }).await;
+        w.queue_with(call, AcquireArguments { timeout, ..wanted(1) }).await;
     }
     let more = n.call("b");
     let refused = w.ask(&more, wanted(1)).await.unwrap_err();

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::support::world::{BUDGET, DAY, NS, Node, OWNERLESS, SEM, World, granted, lease_id};
 use grackle_client::Error;
-use grackle_client::scripts::{Call, Outcome, PageStart, Rules};
-use grackle_client::types::{Metadata, Semaphore};
+use grackle_client::scripts::{Call, Outcome, PageStart, SemaphoreRules};
+use grackle_client::wire::{Metadata, Semaphore};
 
 /// Longer than a call is remembered.
 const LONG_AFTER: u64 = 601;
@@ -73,7 +73,7 @@ async fn what_is_taken_is_one_holder_that_grows_and_shrinks() {
 async fn where_none_is_taken_up_adds_a_permit_and_the_version_says_so() {
     let w = World::new().await;
     let metadata = Metadata::from([("a".to_owned(), "\"}".to_owned())]);
-    let rules = Rules::from(1);
+    let rules = SemaphoreRules::from(1);
     let made = w.scripts.create_semaphore("made", NS, SEM, rules, "what, {for}", &metadata).await;
     let made = made.unwrap();
     w.advance(5).await;
@@ -409,7 +409,7 @@ async fn those_who_watch_are_told() {
     w.down("n:1").await;
     w.up("n:2").await;
     w.up("n:3").await;
-    let told: Vec<grackle_client::scripts::Sight> = ear.messages_as().await;
+    let told: Vec<grackle_client::scripts::WatchReply> = ear.messages_as().await;
     let values: Vec<_> =
         told.iter().map(|sight| value(sight.semaphore.as_ref().unwrap())).collect();
     assert_eq!(values, [0, 1, 2]);

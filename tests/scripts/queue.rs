@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::world::{DAY, MINUTE, NS, World, granted, now_or_never, told, wanted};
-use grackle_client::scripts::{Outcome, Resumed, Wanted};
+use grackle_client::scripts::{AcquireArguments, CallState, Outcome};
 
 #[tokio::test]
 async fn waiters_are_admitted_in_the_order_of_their_arrival() {
@@ -169,7 +169,7 @@ async fn lowered_permits_end_the_waits_that_they_can_never_satisfy() {
     w.queue(&c, 4).await;
     w.queue(&d, 9).await;
     w.queue(&e, 8).await;
-    w.set_aside(&e, false, MINUTE).await;
+    w.park(&e, false, MINUTE).await;
     assert_eq!(w.picture().await, "holds a:3, queue b:7 c:4 d:9, aside e:8");
     let updated = w.set_permits(7).await.unwrap();
     assert_eq!((updated.waiting_count, updated.waiting_weight), (2, 11));
@@ -194,14 +194,14 @@ async fn lowered_permits_end_waits_that_stand_aside_too_and_let_the_next_in() {
     w.take(&n.call("a"), 3).await;
     let (aside, head, light) = (n.call("b"), n.call("c"), n.call("d"));
     w.queue(&aside, 8).await;
-    w.set_aside(&aside, false, MINUTE).await;
+    w.park(&aside, false, MINUTE).await;
     w.queue(&head, 9).await;
     w.queue(&light, 4).await;
     w.set_permits(7).await.unwrap();
     let heavy = told("TOOHEAVY weight exceeds semaphore permits", &[&head]);
     assert_eq!(n.heard().await, [heavy, granted(&[&light])]);
     assert_eq!(w.picture().await, "holds a:3 d:4");
-    assert_eq!(w.resume(&aside).await, Resumed::Lost);
+    assert_eq!(w.resume(&aside).await, CallState::Unknown);
     let refused = w.ask(&aside, wanted(8)).await;
     assert!(matches!(refused, Err(grackle_client::Error::WeightExceedsPermits)), "{refused:?}");
     w.end().await;
@@ -213,7 +213,7 @@ async fn a_head_past_its_deadline_is_passed_over() {
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 3).await;
     let (head, next) = (n.call("b"), n.call("c"));
-    w.queue_with(&head, Wanted { timeout: Duration::from_secs(10), ..wanted(5) }).await;
+    w.queue_with(&head, AcquireArguments { timeout: Duration::from_secs(10), ..wanted(5) }).await;
     w.queue(&next, 2).await;
     w.advance(10).await;
     w.release("a").await;
@@ -229,7 +229,8 @@ async fn a_wait_that_nobody_ends_is_forgotten_a_second_after_its_deadline() {
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 3).await;
     let next = n.call("c");
-    w.queue_with(&n.call("b"), Wanted { timeout: Duration::from_secs(10), ..wanted(5) }).await;
+    w.queue_with(&n.call("b"), AcquireArguments { timeout: Duration::from_secs(10), ..wanted(5) })
+        .await;
     w.queue(&next, 2).await;
     w.sweep("n").await;
     w.advance(10).await;
@@ -349,7 +350,7 @@ async fn a_semaphore_has_no_more_waiters_than_its_limit() {
     w.take(&n.call("a"), 1).await;
     let aside = n.call("b");
     w.queue(&aside, 2).await;
-    w.set_aside(&aside, false, MINUTE).await;
+    w.park(&aside, false, MINUTE).await;
     let call = n.call("c");
     w.queue(&call, 2).await;
     let refused = w.ask(&n.call("d"), wanted(2)).await;

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use crate::support::world::{Hold, NS, Node, SEM, State, World, lease_id, wanted};
 use grackle_client::Error;
-use grackle_client::scripts::{AcquireReply, Call, Outcome, Resumed, Wanted};
-use grackle_client::types::Metadata;
+use grackle_client::scripts::{AcquireArguments, AcquireReply, Call, CallState, Outcome};
+use grackle_client::wire::Metadata;
 
 const STEPS: usize = 250;
 const LEASES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -72,7 +72,7 @@ impl Walk {
             6 => self.ask_again().await,
             7 => self.give_up().await,
             8 | 9 => self.cancel().await,
-            10 => self.set_aside().await,
+            10 => self.park().await,
             11 => self.resume().await,
             12 | 13 => self.release().await,
             14 => self.sweep().await,
@@ -161,7 +161,7 @@ impl Walk {
         let weight = 1 + self.dice.below(5) as i64;
         let (timeout, listening) = (self.dice.seconds(), self.dice.below(5) > 0);
         self.note(format!("acquire {call:?} {weight} {timeout:?} {listening}"));
-        let wanted = Wanted { timeout, listening, ..wanted(weight) };
+        let wanted = AcquireArguments { timeout, listening, ..wanted(weight) };
         self.cancelled.remove(&call.ticket);
         let reply = known(self.world.scripts.acquire(NS, &call, wanted).await);
         self.answer(call, reply);
@@ -181,15 +181,15 @@ impl Walk {
         self.cancelled.insert(call.ticket);
     }
 
-    async fn set_aside(&mut self) {
+    async fn park(&mut self) {
         let (Some(one), Some(other)) = (self.any_call(), self.any_call()) else { return };
         let (keep, undo) = (self.dice.seconds(), self.dice.below(2) == 0);
         self.note(format!("set_aside {undo} {keep:?} {one:?} {other:?}"));
         let calls = [(one, keep), (other, keep)];
-        let replies = self.world.scripts.set_aside(NS, undo, &calls).await.unwrap();
+        let replies = self.world.scripts.park(NS, undo, &calls).await.unwrap();
         for ((call, _), reply) in calls.into_iter().zip(replies) {
             match reply {
-                Resumed::Answered(reply) => self.answer(call, Some(reply)),
+                CallState::Answered(reply) => self.answer(call, Some(reply)),
                 _ => self.answered.retain(|answered| *answered != call),
             }
         }
@@ -201,7 +201,7 @@ impl Walk {
         let calls = [one, other];
         let (_, replies) = self.world.scripts.resume(NS, &calls).await.unwrap();
         for (call, reply) in calls.into_iter().zip(replies) {
-            if let Resumed::Answered(reply) = reply {
+            if let CallState::Answered(reply) = reply {
                 self.answer(call, Some(reply));
             }
         }

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use futures_util::future::join_all;
-use grackle_client::scripts::{Call, Outcome, Rules, Wanted};
-use grackle_client::types::{Metadata, QueueDiscipline as Discipline};
+use grackle_client::scripts::{AcquireArguments, Call, Outcome, SemaphoreRules};
+use grackle_client::wire::{Metadata, QueueDiscipline as Discipline};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -184,7 +184,7 @@ struct Scene<'a> {
 
 impl Scene<'_> {
     async fn begin(&mut self, discipline: Discipline) {
-        let (rules, none) = (Rules { discipline, ..self.permits.into() }, Metadata::new());
+        let (rules, none) = (SemaphoreRules { discipline, ..self.permits.into() }, Metadata::new());
         let made =
             self.world.scripts.create_semaphore(&self.name, NS, &self.name, rules, "", &none);
         made.await.unwrap();
@@ -195,7 +195,8 @@ impl Scene<'_> {
         match asked {
             Asked::Acquire { lease, weight, share, at_once } => {
                 let call = self.node.call_on(&self.name, LEASES[lease]);
-                let reply = scripts.acquire(NS, &call, Wanted { share, ..wanted(weight) }).await;
+                let reply =
+                    scripts.acquire(NS, &call, AcquireArguments { share, ..wanted(weight) }).await;
                 let right = if at_once { Outcome::Acquired } else { Outcome::Waiting };
                 assert_eq!(reply.unwrap().outcome, right, "{}: {call:?} for {weight}", self.name);
                 self.calls.push(call);
@@ -210,7 +211,7 @@ impl Scene<'_> {
             }
             Asked::To(discipline) => {
                 let (request, none) = (format!("{}.{}", self.name, self.version), Metadata::new());
-                let rules = Rules { discipline, ..self.permits.into() };
+                let rules = SemaphoreRules { discipline, ..self.permits.into() };
                 let update = scripts.update_semaphore(
                     &request,
                     NS,

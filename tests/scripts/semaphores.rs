@@ -3,8 +3,8 @@
 use crate::support::world::{
     BUDGET, DAY, MINUTE, NS, SEM, START, World, granted, lease_id, metadata, told, wanted,
 };
-use grackle_client::scripts::Resumed;
-use grackle_client::types::Metadata;
+use grackle_client::scripts::CallState;
+use grackle_client::wire::Metadata;
 use grackle_client::{Error, Limits};
 
 const MOST: i64 = (1 << 53) - 1;
@@ -158,7 +158,7 @@ async fn deletion_drops_the_holders_and_tells_those_who_wait() {
     w.queue(&too, 1).await;
     w.queue(&grows, 2).await;
     w.queue(&aside, 1).await;
-    w.set_aside(&aside, false, MINUTE).await;
+    w.park(&aside, false, MINUTE).await;
     w.scripts.delete_semaphore(NS, SEM).await.unwrap();
     w.check().await;
     assert_eq!(n.heard().await, [told(GONE, &[&grows]), told(GONE, &[&waits])]);
@@ -166,7 +166,7 @@ async fn deletion_drops_the_holders_and_tells_those_who_wait() {
     assert_gone(w.scripts.get_semaphore(NS, SEM).await);
     assert_gone(w.ask(&waits, wanted(1)).await);
     assert_gone(w.scripts.release(NS, SEM, &lease_id("a")).await);
-    assert_eq!(w.resume(&waits).await, Resumed::Lost);
+    assert_eq!(w.resume(&waits).await, CallState::Unknown);
     w.scripts.delete_semaphore(NS, SEM).await.unwrap();
     w.end().await;
 }

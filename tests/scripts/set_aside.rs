@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use crate::support::world::{MINUTE, NS, World, granted, now_or_never, wanted};
 use grackle_client::Error;
-use grackle_client::scripts::{AcquireReply, Outcome, Resumed, Wanted};
+use grackle_client::scripts::{AcquireArguments, AcquireReply, CallState, Outcome};
 
-fn answered(resumed: Resumed) -> AcquireReply {
+fn answered(resumed: CallState) -> AcquireReply {
     match resumed {
-        Resumed::Answered(reply) => reply,
+        CallState::Answered(reply) => reply,
         other => panic!("no answer but {other:?}"),
     }
 }
@@ -22,15 +22,15 @@ async fn a_call_set_aside_is_passed_over_and_comes_back_to_its_place() {
     w.queue(&first, 5).await;
     w.queue(&second, 5).await;
     w.queue(&third, 1).await;
-    assert_eq!(w.set_aside(&first, false, MINUTE).await, Resumed::Waits);
+    assert_eq!(w.park(&first, false, MINUTE).await, CallState::Waiting);
     assert_eq!(w.picture().await, "holds a:3, queue c:5 d:1, aside b:5");
     let waiting = w.get().await;
     assert_eq!((waiting.waiting_count, waiting.waiting_weight), (2, 6));
-    w.set_aside(&second, false, MINUTE).await;
+    w.park(&second, false, MINUTE).await;
     assert_eq!(n.heard().await, [granted(&[&third])]);
     assert_eq!(w.picture().await, "holds a:3 d:1, aside b:5 c:5");
-    assert_eq!(w.resume(&second).await, Resumed::Waits);
-    assert_eq!(w.resume(&first).await, Resumed::Waits);
+    assert_eq!(w.resume(&second).await, CallState::Waiting);
+    assert_eq!(w.resume(&first).await, CallState::Waiting);
     assert_eq!(w.picture().await, "holds a:3 d:1, queue b:5 c:5");
     w.release("a").await;
     w.release("d").await;
@@ -44,7 +44,7 @@ async fn a_call_that_is_not_heard_yet_queues_aside_and_keeps_its_arrival() {
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
     let (first, second) = (n.call("z"), n.call("b"));
-    w.queue_with(&first, Wanted { listening: false, ..wanted(1) }).await;
+    w.queue_with(&first, AcquireArguments { listening: false, ..wanted(1) }).await;
     w.queue(&second, 1).await;
     assert_eq!(w.picture().await, "holds a:1, queue b:1, aside z:1");
     w.resume(&first).await;
@@ -60,14 +60,14 @@ async fn a_call_asked_again_by_a_node_that_listens_is_back_in_its_place() {
     let n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
     let (first, second) = (n.call("b"), n.call("c"));
-    w.queue_with(&first, Wanted { listening: false, ..wanted(1) }).await;
+    w.queue_with(&first, AcquireArguments { listening: false, ..wanted(1) }).await;
     w.queue(&second, 1).await;
-    w.queue_with(&first, Wanted { listening: false, ..wanted(1) }).await;
+    w.queue_with(&first, AcquireArguments { listening: false, ..wanted(1) }).await;
     assert_eq!(w.picture().await, "holds a:1, queue c:1, aside b:1");
     w.queue(&first, 1).await;
     assert_eq!(w.picture().await, "holds a:1, queue b:1 c:1");
     // A late copy of the first asking takes nothing back.
-    w.queue_with(&first, Wanted { listening: false, ..wanted(1) }).await;
+    w.queue_with(&first, AcquireArguments { listening: false, ..wanted(1) }).await;
     assert_eq!(w.picture().await, "holds a:1, queue b:1 c:1");
     w.end().await;
 }
@@ -80,7 +80,7 @@ async fn whoever_comes_back_is_granted_what_is_free_by_now_and_told_so_at_once()
     let (one, other) = (n.call("b"), n.call("c"));
     for call in [&one, &other] {
         w.queue(call, 1).await;
-        w.set_aside(call, false, MINUTE).await;
+        w.park(call, false, MINUTE).await;
     }
     w.release("a").await;
     assert_eq!(w.picture().await, "aside b:1 c:1");
@@ -102,11 +102,11 @@ async fn whoever_asks_is_answered_though_its_channel_is_not_heard() {
     w.take(&n.call("a"), 1).await;
     let (first, second) = (deaf.call("b"), deaf.call("c"));
     for call in [&first, &second] {
-        w.queue_with(call, Wanted { listening: false, ..wanted(1) }).await;
+        w.queue_with(call, AcquireArguments { listening: false, ..wanted(1) }).await;
     }
     w.release("a").await;
     assert_eq!(answered(w.resume(&first).await).outcome, Outcome::Acquired);
-    assert_eq!(w.resume(&second).await, Resumed::Waits);
+    assert_eq!(w.resume(&second).await, CallState::Waiting);
     w.release("b").await;
     assert_eq!(w.picture().await, "aside c:1");
     assert_eq!(w.give_up(&second).await.unwrap().outcome, Outcome::Acquired);
@@ -122,7 +122,7 @@ async fn a_call_that_is_never_heard_learns_of_its_turn_when_it_gives_up() {
         let n = w.node("n").await;
         w.take(&n.call("a"), 1).await;
         let call = n.call("b");
-        w.queue_with(&call, Wanted { listening: false, ..wanted(1) }).await;
+        w.queue_with(&call, AcquireArguments { listening: false, ..wanted(1) }).await;
         w.release("a").await;
         w.clock.advance(Duration::from_micros(micros)).await;
         let reply = w.give_up(&call).await.unwrap();
@@ -138,7 +138,7 @@ async fn a_call_that_gives_up_aside_passes_nobody() {
     w.take(&n.call("a"), 1).await;
     let (head, aside, last) = (n.call("b"), n.call("c"), n.call("d"));
     w.queue(&head, 2).await;
-    w.queue_with(&aside, Wanted { listening: false, ..wanted(1) }).await;
+    w.queue_with(&aside, AcquireArguments { listening: false, ..wanted(1) }).await;
     w.queue(&last, 1).await;
     assert_eq!(w.give_up(&aside).await.unwrap().outcome, Outcome::TimedOut);
     assert_eq!(w.picture().await, "holds a:1, queue b:2 d:1");
@@ -164,7 +164,10 @@ async fn resume_says_of_each_wait_what_has_become_of_it() {
     let reply = answered(replies[0].clone());
     assert_eq!((reply.outcome, reply.fencing_token), (Outcome::Acquired, token));
     assert_eq!(reply.semaphore.unwrap(), w.get().await);
-    assert_eq!(replies[1..], [Resumed::Waits, Resumed::Lost, Resumed::Lost, Resumed::Lost]);
+    assert_eq!(
+        replies[1..],
+        [CallState::Waiting, CallState::Unknown, CallState::Unknown, CallState::Unknown]
+    );
     assert_eq!(w.scripts.resume(NS, &[]).await.unwrap().1, []);
     let missing = w.scripts.resume("other", &asked).await;
     assert!(matches!(missing, Err(Error::NamespaceNotFound)), "{missing:?}");
@@ -178,7 +181,7 @@ async fn a_new_call_of_a_lease_set_aside_takes_what_is_free_from_its_place() {
     w.take(&n.call("a"), 2).await;
     let (aside, behind) = (m.call("b"), n.call("c"));
     w.queue(&aside, 2).await;
-    w.set_aside(&aside, false, MINUTE).await;
+    w.park(&aside, false, MINUTE).await;
     w.take(&behind, 1).await;
     w.queue(&n.call("c"), 2).await;
     w.cancel(&behind).await;
@@ -197,8 +200,8 @@ async fn a_call_set_aside_is_forgotten_when_its_time_is_over() {
     let (short, long) = (n.call("b"), n.call("c"));
     w.queue(&short, 1).await;
     w.queue(&long, 1).await;
-    w.set_aside(&short, false, Duration::from_secs(10)).await;
-    w.set_aside(&long, false, Duration::from_secs(3_600)).await;
+    w.park(&short, false, Duration::from_secs(10)).await;
+    w.park(&long, false, Duration::from_secs(3_600)).await;
     assert_eq!(w.wait("b").await.ends_at(), w.clock.now().await + 10_000_000);
     // Never beyond its own deadline.
     assert_eq!(w.wait("c").await.ends_at(), w.clock.now().await + 60_000_000);
@@ -209,7 +212,7 @@ async fn a_call_set_aside_is_forgotten_when_its_time_is_over() {
     w.advance(2).await;
     w.sweep("n").await;
     assert_eq!(w.picture().await, "holds a:1, aside c:1");
-    assert_eq!(w.resume(&short).await, Resumed::Lost);
+    assert_eq!(w.resume(&short).await, CallState::Unknown);
     w.advance(50).await;
     w.get().await;
     assert_eq!(w.picture().await, "holds a:1");
@@ -224,7 +227,7 @@ async fn the_place_is_the_leases_as_long_as_one_of_its_calls_is_kept() {
     let (gone, again) = (m.call("b"), n.call("b"));
     w.queue(&gone, 1).await;
     w.queue(&n.call("c"), 1).await;
-    w.set_aside(&gone, false, Duration::from_secs(10)).await;
+    w.park(&gone, false, Duration::from_secs(10)).await;
     w.queue(&again, 1).await;
     w.give_up(&again).await.unwrap();
     assert_eq!(w.picture().await, "holds a:1, queue c:1, aside b:1");
@@ -243,7 +246,7 @@ async fn a_grant_that_crossed_is_answered_where_it_is_to_be_kept() {
     let call = n.call("b");
     w.queue(&call, 1).await;
     w.release("a").await;
-    let reply = answered(w.set_aside(&call, false, MINUTE).await);
+    let reply = answered(w.park(&call, false, MINUTE).await);
     assert_eq!((reply.outcome, reply.semaphore), (Outcome::Acquired, Some(w.get().await)));
     assert_eq!(w.picture().await, "holds b:1");
     w.end().await;
@@ -262,7 +265,7 @@ async fn a_grant_that_crossed_is_undone_to_its_old_place() {
     w.advance(2).await;
     w.release("a").await;
     assert_eq!(w.picture().await, "holds b:1, queue c:2 d:1");
-    assert_eq!(w.set_aside(&crossed, true, Duration::from_secs(10)).await, Resumed::Waits);
+    assert_eq!(w.park(&crossed, true, Duration::from_secs(10)).await, CallState::Waiting);
     assert_eq!(n.heard().await, [granted(&[&crossed]), granted(&[&behind])]);
     assert_eq!(w.picture().await, "holds c:2, queue d:1, aside b:1");
     let after = w.wait("b").await;
@@ -287,7 +290,7 @@ async fn a_growth_that_crossed_is_undone_to_its_old_hold_and_place() {
     w.queue(&n.call("c"), 3).await;
     w.release("b").await;
     assert_eq!(w.picture().await, "holds a:3, queue c:3");
-    w.set_aside(&crossed, true, MINUTE).await;
+    w.park(&crossed, true, MINUTE).await;
     assert_eq!(w.picture().await, "holds a:1, queue c:3, aside a:3");
     w.resume(&crossed).await;
     assert_eq!(w.picture().await, "holds a:3, queue c:3");
@@ -300,7 +303,7 @@ async fn a_grant_at_once_that_crossed_is_undone() {
     let n = w.node("n").await;
     let call = n.call("a");
     w.take(&call, 2).await;
-    assert_eq!(w.set_aside(&call, true, MINUTE).await, Resumed::Waits);
+    assert_eq!(w.park(&call, true, MINUTE).await, CallState::Waiting);
     assert!(!w.picture().await.contains("holds"));
     w.end().await;
 }
@@ -317,14 +320,14 @@ async fn many_are_set_aside_and_come_back_in_one_step() {
         w.queue(call, 1).await;
     }
     let all: Vec<_> = calls.iter().map(|call| (call.clone(), MINUTE)).collect();
-    let replies = w.scripts.set_aside(NS, false, &all).await.unwrap();
+    let replies = w.scripts.park(NS, false, &all).await.unwrap();
     w.check().await;
-    assert_eq!(replies, vec![Resumed::Waits; 5]);
+    assert_eq!(replies, vec![CallState::Waiting; 5]);
     assert_eq!(w.picture().await, "holds a:1, aside b:1 c:1 e:1");
     assert_eq!(w.picture_of("t").await, "holds a:1, aside b:1 d:1");
     let (_, resumed) = w.scripts.resume(NS, &calls).await.unwrap();
     w.check().await;
-    assert_eq!(resumed, vec![Resumed::Waits; 5]);
+    assert_eq!(resumed, vec![CallState::Waiting; 5]);
     assert_eq!(w.picture().await, "holds a:1, queue b:1 c:1 e:1");
     assert_eq!(w.picture_of("t").await, "holds a:1, queue b:1 d:1");
     assert!(n.heard().await.is_empty());
@@ -339,10 +342,10 @@ async fn to_set_aside_what_nobody_knows_changes_nothing() {
     w.queue(&n.call("b"), 1).await;
     for undo in [false, true] {
         for call in [n.call("a"), n.call("b"), n.call("c"), n.call_on("t", "a")] {
-            assert_eq!(w.set_aside(&call, undo, MINUTE).await, Resumed::Waits);
+            assert_eq!(w.park(&call, undo, MINUTE).await, CallState::Waiting);
         }
-        let elsewhere = w.scripts.set_aside("other", undo, &[(n.call("a"), MINUTE)]).await;
-        assert_eq!(elsewhere.unwrap(), [Resumed::Waits]);
+        let elsewhere = w.scripts.park("other", undo, &[(n.call("a"), MINUTE)]).await;
+        assert_eq!(elsewhere.unwrap(), [CallState::Waiting]);
     }
     assert_eq!(w.picture().await, "holds a:1, queue b:1");
     w.end().await;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::support::world::{DAY, MINUTE, NS, SEM, World, granted, lease_id, wanted};
-use grackle_client::scripts::{Call, PageStart, Resumed, SweepReply, Wanted};
-use grackle_client::types::Metadata;
+use grackle_client::scripts::{AcquireArguments, Call, CallState, PageStart, SweepReply};
+use grackle_client::wire::Metadata;
 
 #[tokio::test]
 async fn a_sweep_says_what_waits_through_its_node_and_when_the_next_is_due() {
@@ -85,7 +85,7 @@ async fn run(w: &World, script: &str, call: &Call) {
         "release" => drop(scripts.release(NS, SEM, &a).await.unwrap()),
         "resume" => {
             let resumed = scripts.resume(NS, std::slice::from_ref(call)).await.unwrap();
-            assert_eq!(resumed.1, [Resumed::Lost]);
+            assert_eq!(resumed.1, [CallState::Unknown]);
         }
         "sweep" => drop(scripts.sweep(NS, "n").await.unwrap()),
         "update_semaphore" => {
@@ -126,7 +126,7 @@ async fn a_sweep_that_comes_early_after_the_clock_went_back_does_nothing() {
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
     let call = n.call("b");
-    w.queue_with(&call, Wanted { timeout: MINUTE * 2, ..wanted(1) }).await;
+    w.queue_with(&call, AcquireArguments { timeout: MINUTE * 2, ..wanted(1) }).await;
     w.clock.set(w.clock.now().await - 20_000_000).await;
     let swept = w.sweep("n").await;
     assert_eq!((swept.sweep_in, swept.waiting), (15_000_000, 1));

@@ -7,9 +7,9 @@ use crate::support::world::{
 };
 use crate::support::{Space, TestRedis};
 use grackle_client::Error;
-use grackle_client::scripts::{Edge, Outcome, PageStart, Rules, Wanted};
-use grackle_client::types::QueueDiscipline::{Fifo, Lifo, Weighted};
-use grackle_client::types::{
+use grackle_client::scripts::{AcquireArguments, Edge, Outcome, PageStart, SemaphoreRules};
+use grackle_client::wire::QueueDiscipline::{Fifo, Lifo, Weighted};
+use grackle_client::wire::{
     Drained, Holder, ListSemaphoreWaitersRequest, Metadata, SemaphoreWaiterResponse,
     UpdateSemaphoreRequest, Waiter, Waiting,
 };
@@ -32,7 +32,7 @@ async fn waiting(w: &World, lease: &str) -> Waiting {
 
 /// Asks at once or never, and why not.
 async fn refused(w: &World, n: &mut Node, lease: &str, weight: i64) -> Waiting {
-    let wanted = Wanted { explain: true, ..now_or_never(weight) };
+    let wanted = AcquireArguments { explain: true, ..now_or_never(weight) };
     let reply = w.ask(&n.call(lease), wanted).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Unavailable);
     *reply.waiting.unwrap()
@@ -62,7 +62,7 @@ async fn a_waiter_is_shown_with_all_that_it_asked_for() {
     w.take(&n.call("a"), 4).await;
     let labels = metadata(&[("job", "1"), ("ключ", "")]);
     w.advance(3).await;
-    w.queue_with(&n.call("b"), Wanted { metadata: &labels, ..wanted(2) }).await;
+    w.queue_with(&n.call("b"), AcquireArguments { metadata: &labels, ..wanted(2) }).await;
     let second = Duration::from_secs(1);
     let queued_at = (START + 3_000_000) * 1_000;
     let shown = Waiter {
@@ -80,7 +80,7 @@ async fn a_waiter_is_shown_with_all_that_it_asked_for() {
     assert_eq!(waiter(&w, "b").await.unwrap().waiter, shown);
     // Of two calls, what the later asked for, and the later end.
     w.advance(1).await;
-    w.queue_with(&n.call("b"), Wanted { timeout: second, ..wanted(3) }).await;
+    w.queue_with(&n.call("b"), AcquireArguments { timeout: second, ..wanted(3) }).await;
     let shown = Waiter { weight: 3, metadata: Metadata::new(), ..shown };
     assert_eq!(waiters(&w).await, [shown]);
     w.end().await;
@@ -91,7 +91,7 @@ async fn the_share_of_a_wait_is_shown() {
     let w = World::with(1, "a b").await;
     let n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
-    w.queue_with(&n.call("b"), Wanted { share: 7, ..wanted(1) }).await;
+    w.queue_with(&n.call("b"), AcquireArguments { share: 7, ..wanted(1) }).await;
     assert_eq!(waiters(&w).await[0].share, 7);
     w.end().await;
 }
@@ -105,7 +105,7 @@ async fn those_set_aside_are_listed_at_their_places_and_have_no_position() {
     for call in &calls {
         w.queue(call, 1).await;
     }
-    w.set_aside(&calls[1], false, MINUTE).await;
+    w.park(&calls[1], false, MINUTE).await;
     let shown = |waiters: Vec<Waiter>| -> Vec<(String, i64, bool)> {
         let shown = waiters.into_iter();
         shown.map(|waiter| (waiter.lease_id, waiter.position, waiter.set_aside)).collect()
@@ -141,7 +141,7 @@ async fn pages_go_on_though_waiters_move_between_the_queue_and_aside() {
         seen.extend(page.entries.into_iter().map(|waiter| waiter.lease_id));
         // The boundary goes aside with one that was shown or is to come, then they come back.
         for call in moved {
-            w.set_aside(&calls[call], false, MINUTE).await;
+            w.park(&calls[call], false, MINUTE).await;
         }
         let Some(after) = page.after else { break };
         from = PageStart::After(after);
@@ -211,7 +211,7 @@ async fn places_that_are_fractions_negative_or_equal_are_paged_once_each() {
         let name = format!("w{index:02}");
         w.leases(&name).await;
         let listening = index % 3 != 1;
-        w.queue_with(&n.call(&name), Wanted { listening, ..wanted(1) }).await;
+        w.queue_with(&n.call(&name), AcquireArguments { listening, ..wanted(1) }).await;
         let list = if listening { "queue" } else { "aside" };
         let key = format!("{}:semaphore:{SEM}:{list}", w.namespace());
         all.push((score.parse::<f64>().unwrap(), lease_id(&name)));
@@ -300,7 +300,7 @@ async fn a_call_that_may_not_wait_is_told_the_place_that_it_would_have() {
     let w = World::with(9, "a b c d e").await;
     let mut n = w.node("n").await;
     let labels = metadata(&[("job", "1")]);
-    w.ask(&n.call("a"), Wanted { metadata: &labels, ..wanted(6) }).await.unwrap();
+    w.ask(&n.call("a"), AcquireArguments { metadata: &labels, ..wanted(6) }).await.unwrap();
     w.advance(1).await;
     w.take(&n.call("b"), 2).await;
     let holder = |lease: &str, weight, seconds: i64, metadata: &Metadata| Holder {
@@ -330,7 +330,7 @@ async fn a_call_that_may_not_wait_is_told_the_place_that_it_would_have() {
 async fn a_call_that_is_granted_or_does_not_ask_why_is_told_nothing_more() {
     let w = World::with(1, "a b c").await;
     let n = w.node("n").await;
-    let explain = Wanted { explain: true, ..wanted(1) };
+    let explain = AcquireArguments { explain: true, ..wanted(1) };
     let granted = w.ask(&n.call("a"), explain).await.unwrap();
     assert_eq!((granted.outcome, granted.waiting), (Outcome::Acquired, None));
     let call = n.call("b");
@@ -363,7 +363,7 @@ async fn a_call_that_gives_up_is_told_the_place_that_it_had() {
     // The semaphore is as it is after that.
     assert_eq!((semaphore.waiting_count, semaphore.waiting_weight), (2, 8));
     // One that is set aside had a place all the same.
-    w.set_aside(&calls[2], false, MINUTE).await;
+    w.park(&calls[2], false, MINUTE).await;
     assert_eq!(place(&gives_up(&calls[2], 3).await.0), (2, 5));
     // The last to be told so has lost its place before: it would be behind.
     assert_eq!(place(&gives_up(&calls[1], 4).await.0), (2, 5));
@@ -374,7 +374,7 @@ async fn a_call_that_gives_up_is_told_the_place_that_it_had() {
 #[tokio::test]
 async fn places_are_those_of_the_discipline() {
     let w = World::new().await;
-    let (rules, none) = (Rules { discipline: Weighted, ..5.into() }, Metadata::new());
+    let (rules, none) = (SemaphoreRules { discipline: Weighted, ..5.into() }, Metadata::new());
     w.scripts.create_semaphore("made", NS, SEM, rules, "", &none).await.unwrap();
     for lease in ["a", "b", "c", "d", "e"] {
         w.scripts.create_lease(NS, &lease_id(lease), lease, MINUTE, &none).await.unwrap();
@@ -382,7 +382,7 @@ async fn places_are_those_of_the_discipline() {
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 5).await;
     for (lease, weight, share) in [("b", 3, 1), ("c", 2, 4), ("d", 1, 1)] {
-        w.queue_with(&n.call(lease), Wanted { share, ..wanted(weight) }).await;
+        w.queue_with(&n.call(lease), AcquireArguments { share, ..wanted(weight) }).await;
     }
     let listed = async || -> Vec<(String, i64, i64)> {
         let all = waiters(&w).await.into_iter();
@@ -400,7 +400,7 @@ async fn places_are_those_of_the_discipline() {
     let late = w.scripts.give_up(NS, &n.call("e"), Some((4, 9))).await.unwrap();
     assert_eq!(place(&late.waiting.unwrap()), (1, 0));
 
-    let rules = Rules { discipline: Lifo, ..rules };
+    let rules = SemaphoreRules { discipline: Lifo, ..rules };
     w.scripts.update_semaphore("turned", NS, SEM, 1, rules, "", &none).await.unwrap();
     assert_eq!(listed().await, [(d, 1, 1), (c, 2, 4), (b, 3, 1)]);
     assert_eq!(place(&waiting(&w, "b").await), (3, 3));
@@ -491,7 +491,7 @@ async fn turns() -> (World, Node) {
     w.take(&n.call("h"), 1).await;
     for lease in ["a", "b", "c", "d", "e", "f", "g", "i", "j"] {
         let timeout = Duration::from_secs(600);
-        w.queue_with(&n.call(lease), Wanted { timeout, ..wanted(1) }).await;
+        w.queue_with(&n.call(lease), AcquireArguments { timeout, ..wanted(1) }).await;
     }
     (w, n)
 }

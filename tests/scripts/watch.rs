@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use crate::support::world::{Ear, NS, SEM, World, lease_id, now_or_never, wanted};
 use grackle_client::Error;
-use grackle_client::scripts::Sight;
+use grackle_client::scripts::WatchReply;
 
 /// The last of what was told is what is shown now, and so many were.
 async fn tells(w: &World, ear: &mut Ear, what: &str, count: usize) {
-    let told: Vec<Sight> = ear.messages_as().await;
+    let told: Vec<WatchReply> = ear.messages_as().await;
     assert_eq!(told.len(), count, "{what}: {told:#?}");
     let semaphore = Some(w.get().await);
-    let shown = Sight { at: w.clock.now().await, sweep_in: None, semaphore };
+    let shown = WatchReply { at: w.clock.now().await, sweep_in: None, semaphore };
     assert_eq!(told.last(), Some(&shown), "{what}");
 }
 
@@ -74,7 +74,7 @@ async fn every_change_of_what_is_shown_is_told_once() {
     tells(&w, &mut ear, "a waiter", 1).await;
     w.queue(&c, 1).await;
     tells(&w, &mut ear, "another", 1).await;
-    w.set_aside(&c, false, Duration::from_secs(9)).await;
+    w.park(&c, false, Duration::from_secs(9)).await;
     tells(&w, &mut ear, "one that is set aside", 1).await;
     w.resume(&c).await;
     tells(&w, &mut ear, "and comes back", 1).await;
@@ -115,7 +115,7 @@ async fn what_changes_nothing_that_is_shown_is_not_told() {
     w.get().await;
     w.scripts.get_lease(NS, &lease_id("a")).await.unwrap();
     w.sweep("n").await;
-    let told: Vec<Sight> = ear.messages_as().await;
+    let told: Vec<WatchReply> = ear.messages_as().await;
     assert_eq!(told, []);
     w.end().await;
 }
@@ -127,12 +127,12 @@ async fn its_deletion_is_the_last_that_is_told() {
     w.take(&n.call("a"), 3).await;
     let mut ear = w.watch(SEM).await;
     w.scripts.delete_semaphore(NS, SEM).await.unwrap();
-    let told: Vec<Sight> = ear.messages_as().await;
-    assert_eq!(told, [Sight { at: w.clock.now().await, sweep_in: None, semaphore: None }]);
+    let told: Vec<WatchReply> = ear.messages_as().await;
+    assert_eq!(told, [WatchReply { at: w.clock.now().await, sweep_in: None, semaphore: None }]);
     // One by the same name is another.
     w.semaphore(SEM, 1).await;
     w.take(&n.call("b"), 1).await;
-    assert_eq!(ear.messages_as::<Sight>().await, []);
+    assert_eq!(ear.messages_as::<WatchReply>().await, []);
     w.end().await;
 }
 
@@ -141,8 +141,8 @@ async fn the_deletion_of_its_namespace_is_told_too() {
     let w = World::of(3).await;
     let mut ear = w.watch(SEM).await;
     w.scripts.delete_namespace(NS).await.unwrap();
-    let told: Vec<Sight> = ear.messages_as().await;
-    assert_eq!(told, [Sight { at: w.clock.now().await, sweep_in: None, semaphore: None }]);
+    let told: Vec<WatchReply> = ear.messages_as().await;
+    assert_eq!(told, [WatchReply { at: w.clock.now().await, sweep_in: None, semaphore: None }]);
     w.end().await;
 }
 
@@ -156,7 +156,7 @@ async fn nothing_is_told_once_the_mark_has_run_out() {
     tells(&w, &mut ear, "a change in time", 1).await;
     w.advance(1).await;
     w.take(&n.call("b"), 1).await;
-    assert_eq!(ear.messages_as::<Sight>().await, []);
+    assert_eq!(ear.messages_as::<WatchReply>().await, []);
     assert_eq!(mark(&w).await, None, "nobody has to look at it again");
     w.end().await;
 }

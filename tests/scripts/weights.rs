@@ -2,7 +2,7 @@
 
 use crate::support::world::{DAY, NS, SEM, World, lease_id, wanted};
 use grackle_client::scripts::Outcome;
-use grackle_client::types::Metadata;
+use grackle_client::wire::Metadata;
 
 const MOST: i64 = (1 << 53) - 1;
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use grackle_client::types::{Semaphore, SemaphoreEvent, WatchSemaphoreRequest};
+use grackle_client::types::SemaphoreEvent;
+use grackle_client::wire::{Semaphore, WatchSemaphoreRequest};
 use grackle_client::{Error, SemaphoreWatch};
 
 use super::eventually::eventually;

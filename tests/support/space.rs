@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use grackle_client::types::{
+use grackle_client::wire::{
     AcquireOutcome, AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateNamespaceRequest,
     CreateSemaphoreLeaseRequest, CreateSemaphoreRequest, GetSemaphoreRequest,
     ReleaseSemaphoreRequest, RevokeSemaphoreLeaseRequest, Semaphore,

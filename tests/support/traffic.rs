@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use grackle_client::types::AcquireOutcome;
+use grackle_client::wire::AcquireOutcome;
 use grackle_client::{Error, ErrorKind};
 use tokio::task::JoinHandle;
 

@@ -9,8 +9,10 @@ mod state;
 
 use std::time::Duration;
 
-use grackle_client::scripts::{AcquireReply, Call, Outcome, Resumed, Scripts, SweepReply, Wanted};
-use grackle_client::types::{Lease, Metadata, Semaphore};
+use grackle_client::scripts::{
+    AcquireArguments, AcquireReply, Call, CallState, Outcome, Scripts, SweepReply,
+};
+use grackle_client::wire::{Lease, Metadata, Semaphore};
 use grackle_client::{Config, Error, Limits};
 
 use super::clock::Clock;
@@ -195,7 +197,11 @@ impl World {
 
     // What calls do.
 
-    pub(crate) async fn ask(&self, call: &Call, wanted: Wanted<'_>) -> Result<AcquireReply, Error> {
+    pub(crate) async fn ask(
+        &self,
+        call: &Call,
+        wanted: AcquireArguments<'_>,
+    ) -> Result<AcquireReply, Error> {
         let reply = self.scripts.acquire(NS, call, wanted).await;
         self.check().await;
         reply
@@ -213,7 +219,7 @@ impl World {
         self.queue_with(call, wanted(weight)).await
     }
 
-    pub(crate) async fn queue_with(&self, call: &Call, wanted: Wanted<'_>) -> i64 {
+    pub(crate) async fn queue_with(&self, call: &Call, wanted: AcquireArguments<'_>) -> i64 {
         let reply = self.ask(call, wanted).await.expect("an answer");
         assert_eq!(reply.outcome, Outcome::Waiting, "{call:?} for {wanted:?}");
         reply.sweep_in.expect("when to sweep")
@@ -238,14 +244,14 @@ impl World {
     }
 
     /// Sets one call aside.
-    pub(crate) async fn set_aside(&self, call: &Call, undo: bool, keep: Duration) -> Resumed {
-        let replies = self.scripts.set_aside(NS, undo, &[(call.clone(), keep)]).await;
+    pub(crate) async fn park(&self, call: &Call, undo: bool, keep: Duration) -> CallState {
+        let replies = self.scripts.park(NS, undo, &[(call.clone(), keep)]).await;
         self.check().await;
         replies.expect("a reply for each").remove(0)
     }
 
     /// Resumes one call.
-    pub(crate) async fn resume(&self, call: &Call) -> Resumed {
+    pub(crate) async fn resume(&self, call: &Call) -> CallState {
         let resumed = self.scripts.resume(NS, std::slice::from_ref(call)).await;
         self.check().await;
         resumed.expect("a reply for each").1.remove(0)
@@ -307,14 +313,14 @@ fn short(lease_id: &str) -> &str {
 static NO_METADATA: Metadata = Metadata::new();
 
 /// That weight, for a minute, by a node that listens.
-pub(crate) fn wanted(weight: i64) -> Wanted<'static> {
+pub(crate) fn wanted(weight: i64) -> AcquireArguments<'static> {
     let (metadata, timeout) = (&NO_METADATA, MINUTE);
-    Wanted { weight, share: 1, metadata, timeout, listening: true, explain: false }
+    AcquireArguments { weight, share: 1, metadata, timeout, listening: true, explain: false }
 }
 
 /// That weight at once or not at all.
-pub(crate) fn now_or_never(weight: i64) -> Wanted<'static> {
-    Wanted { timeout: Duration::ZERO, ..wanted(weight) }
+pub(crate) fn now_or_never(weight: i64) -> AcquireArguments<'static> {
+    AcquireArguments { timeout: Duration::ZERO, ..wanted(weight) }
 }
 
 pub(crate) fn metadata(entries: &[(&str, &str)]) -> Metadata {

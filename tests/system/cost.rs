@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{LONG, OwnRedis, Space, TestRedis, eventually, granted};
-use grackle_client::types::{AcquireOutcome, AcquireSemaphoreRequest};
+use grackle_client::wire::{AcquireOutcome, AcquireSemaphoreRequest};
 use tokio::task::JoinSet;
 
 /// All waiters wait for the same permit, or each for one of its own.
@@ -98,7 +98,7 @@ async fn five_thousand_names_waited_for_at_once_use_the_same_two_connections() {
     })
     .await;
     assert_eq!(redis.connected_clients().await, 2);
-    let request = grackle_client::types::RevokeSemaphoreLeaseRequest {
+    let request = grackle_client::wire::RevokeSemaphoreLeaseRequest {
         namespace_name: Space::NAMESPACE.to_owned(),
         lease_id: holder,
     };

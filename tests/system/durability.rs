@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::support::{
     Disk, FOR_EVER, LONG, OwnRedis, Replicas, SOON, Space, TestRedis, eventually, granted,
 };
-use grackle_client::types::{
+use grackle_client::wire::{
     AcquireOutcome, AcquireSemaphoreResponse, ListSemaphoreHoldersRequest,
     RefreshSemaphoreLeaseRequest,
 };

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Event, Events, LONG, SOON, ServerProcess, TestRedis, TestServer, eventually};
 use grackle_client::Error;
-use grackle_client::types::{
+use grackle_client::wire::{
     AcquireOutcome, AcquireSemaphoreRequest, CreateSemaphoreLeaseRequest,
     ListSemaphoreHoldersRequest, ListSemaphoreLeasesRequest, ReleaseSemaphoreRequest,
     RevokeSemaphoreLeaseRequest, UpdateSemaphoreRequest,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{LONG, Link, Space, TestRedis, eventually, granted};
-use grackle_client::types::{AcquireOutcome, CreateSemaphoreRequest};
+use grackle_client::wire::{AcquireOutcome, CreateSemaphoreRequest};
 use tokio::task::JoinHandle;
 
 const WAITERS: usize = 100;
@@ -167,7 +167,7 @@ async fn a_full_memory_refuses_what_is_new_and_nothing_that_gives_back_or_stays_
     let refused = space.acquire(&newcomer, 1, LONG).await.unwrap_err();
     assert_eq!(refused.kind(), grackle_client::ErrorKind::ResourceExhausted);
     assert!(refused.to_string().contains("maxmemory"), "{refused}");
-    let refresh = grackle_client::types::RefreshSemaphoreLeaseRequest {
+    let refresh = grackle_client::wire::RefreshSemaphoreLeaseRequest {
         namespace_name: space.namespace.clone(),
         lease_id: holder.clone(),
         ttl_seconds: LONG,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::support::{
     FOR_EVER, Http, LONG, Replicas, SOON, ServerProcess, Space, eventually, is_acquired,
 };
-use grackle_client::types::{AcquireOutcome, AcquireSemaphoreResponse};
+use grackle_client::wire::{AcquireOutcome, AcquireSemaphoreResponse};
 use tokio::task::JoinSet;
 
 /// What a frozen replica costs each grant.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{Space, TestRedis, eventually};
-use grackle_client::types::{CreateNamespaceRequest, GetNamespaceRequest};
+use grackle_client::wire::{CreateNamespaceRequest, GetNamespaceRequest};
 
 const SOON: Duration = Duration::from_secs(15);
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::support::{LONG, Space, TestRedis, granted};
-use grackle_client::types::{
+use grackle_client::wire::{
     AcquireOutcome, ListSemaphoreWaitersRequest, QueueDiscipline, UpdateSemaphoreRequest, Waiter,
 };
 use tokio::task::JoinSet;
@@ -169,7 +169,7 @@ async fn a_lease_shortened_on_another_node_ends_in_time_for_those_that_wait() {
     let (holder, waiting) = (here.lease().await, here.lease().await);
     here.take(&holder, 1).await;
     let waiter = there.wait(&waiting, 1).await;
-    let request = grackle_client::types::RefreshSemaphoreLeaseRequest {
+    let request = grackle_client::wire::RefreshSemaphoreLeaseRequest {
         namespace_name: Space::NAMESPACE.to_owned(),
         lease_id: holder,
         ttl_seconds: 1,
@@ -208,7 +208,7 @@ async fn raised_permits_admit_a_crowd_larger_than_one_script_handles() {
 async fn of_a_crowd_that_is_admitted_at_once_the_last_state_is_the_one_that_is_shown() {
     let redis = TestRedis::shared().await;
     let space = Space::create(redis.client().await, 1).await;
-    let load = grackle_client::types::GetSemaphoreRequest {
+    let load = grackle_client::wire::GetSemaphoreRequest {
         namespace_name: space.namespace.clone(),
         semaphore_name: Space::SEMAPHORE.to_owned(),
     };

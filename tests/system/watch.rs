@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::support::{Link, Looker, Space, TestRedis, changes_heard, granted, until_heard};
-use grackle_client::types::{
-    DeleteNamespaceRequest, DeleteSemaphoreRequest, SemaphoreEvent, UpdateSemaphoreRequest,
+use grackle_client::types::SemaphoreEvent;
+use grackle_client::wire::{
+    DeleteNamespaceRequest, DeleteSemaphoreRequest, UpdateSemaphoreRequest,
 };
 use grackle_client::{Client, Error, ErrorKind};
 

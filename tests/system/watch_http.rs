@@ -53,7 +53,7 @@ async fn events_are_the_state_then_changes_then_deleted() {
     reader.until(|data| data["active_holds"] == 2).await;
     let metrics = reqwest::get(format!("{}/metrics", server.url())).await.unwrap();
     assert!(metrics.text().await.unwrap().contains("grackle_watches_open 1"));
-    let request = grackle_client::types::DeleteSemaphoreRequest {
+    let request = grackle_client::wire::DeleteSemaphoreRequest {
         namespace_name: space.namespace.clone(),
         semaphore_name: space.name().to_owned(),
     };

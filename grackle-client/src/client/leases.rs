@@ -2,13 +2,13 @@
 
 use super::{Client, namespace_name, seconds};
 use crate::error::Error;
-use crate::token;
-use crate::types::{
+use crate::pagination;
+use crate::validate;
+use crate::wire::{
     CreateSemaphoreLeaseRequest, Empty, GetSemaphoreLeaseRequest, LeaseResponse,
     ListSemaphoreLeasesRequest, ListSemaphoreLeasesResponse, RefreshSemaphoreLeaseRequest,
     RevokeSemaphoreLeaseRequest,
 };
-use crate::validate;
 
 impl Client {
     /// Makes a lease that ends `ttl_seconds` from now, by Redis' clock.
@@ -102,10 +102,10 @@ impl Client {
         namespace_name(ns)?;
         validate::process_filter(process)?;
         let list = ["leases", ns, process];
-        let limit = token::limit(request.limit)?;
-        let from = token::from(&request.pagination_token, &list)?;
+        let limit = pagination::limit(request.limit)?;
+        let from = pagination::from(&request.pagination_token, &list)?;
         let reply = self.node.scripts.list_leases(ns, process, &from, limit).await?;
-        let page = token::page(&reply, &list);
+        let page = pagination::page(&reply, &list);
         Ok(ListSemaphoreLeasesResponse { leases: reply.entries, page })
     }
 }

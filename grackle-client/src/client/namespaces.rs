@@ -2,12 +2,12 @@
 
 use super::{Client, namespace_name};
 use crate::error::Error;
-use crate::token;
-use crate::types::{
+use crate::pagination;
+use crate::validate;
+use crate::wire::{
     CreateNamespaceRequest, DeleteNamespaceRequest, Empty, GetNamespaceRequest,
     ListNamespacesRequest, ListNamespacesResponse, NamespaceResponse, UpdateNamespaceRequest,
 };
-use crate::validate;
 
 impl Client {
     /// Makes a namespace.
@@ -89,10 +89,10 @@ impl Client {
         request: ListNamespacesRequest,
     ) -> Result<ListNamespacesResponse, Error> {
         let list = ["namespaces"];
-        let limit = token::limit(request.limit)?;
-        let from = token::from(&request.pagination_token, &list)?;
+        let limit = pagination::limit(request.limit)?;
+        let from = pagination::from(&request.pagination_token, &list)?;
         let reply = self.node.scripts.list_namespaces(&from, limit).await?;
-        let page = token::page(&reply, &list);
+        let page = pagination::page(&reply, &list);
         Ok(ListNamespacesResponse { namespaces: reply.entries, page })
     }
 }

@@ -2,14 +2,14 @@
 
 use super::{Client, names, namespace_name};
 use crate::error::Error;
-use crate::scripts::Rules;
-use crate::token;
-use crate::types::{
+use crate::pagination;
+use crate::scripts::SemaphoreRules;
+use crate::validate;
+use crate::wire::{
     CreateSemaphoreRequest, DeleteSemaphoreRequest, Empty, GetSemaphoreRequest,
     GetSemaphoreResponse, ListSemaphoresRequest, ListSemaphoresResponse, Semaphore,
     SemaphoreResponse, UpdateSemaphoreRequest,
 };
-use crate::validate;
 
 impl Client {
     /// Makes a semaphore.
@@ -32,14 +32,14 @@ impl Client {
         validate::metadata(metadata)?;
         let (id, scripts) = (self.node.ticket(), &self.node.scripts);
         let (discipline, max_waiters) = (request.queue_discipline, Some(*max_waiters));
-        let rules = Rules { permits: *permits, discipline, max_waiters };
+        let rules = SemaphoreRules { permits: *permits, discipline, max_waiters };
         let semaphore =
             scripts.create_semaphore(&id, ns, name, rules, description, metadata).await?;
         self.node.convoys.state(ns, &semaphore);
         Ok(SemaphoreResponse { semaphore })
     }
 
-    /// One semaphore, and whether this client sees a [`Convoy`](crate::types::Convoy) there. A holder
+    /// One semaphore, and whether this client sees a [`Convoy`](crate::wire::Convoy) there. A holder
     /// whose lease has expired is not counted.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl Client {
         validate::expected_version(version)?;
         let (id, scripts) = (self.node.ticket(), &self.node.scripts);
         let (discipline, max_waiters) = (request.queue_discipline, *max_waiters);
-        let rules = Rules { permits: *permits, discipline, max_waiters };
+        let rules = SemaphoreRules { permits: *permits, discipline, max_waiters };
         let semaphore =
             scripts.update_semaphore(&id, ns, name, version, rules, description, metadata).await?;
         self.node.convoys.state(ns, &semaphore);
@@ -132,10 +132,10 @@ impl Client {
         let ns = request.namespace_name.as_str();
         namespace_name(ns)?;
         let list = ["semaphores", ns];
-        let limit = token::limit(request.limit)?;
-        let from = token::from(&request.pagination_token, &list)?;
+        let limit = pagination::limit(request.limit)?;
+        let from = pagination::from(&request.pagination_token, &list)?;
         let reply = self.node.scripts.list_semaphores(ns, &from, limit).await?;
-        let page = token::page(&reply, &list);
+        let page = pagination::page(&reply, &list);
         Ok(ListSemaphoresResponse { semaphores: reply.entries, page })
     }
 }

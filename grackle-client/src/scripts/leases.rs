@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::reply::{AGAIN, PageReply, RecordReply, parse};
-use super::{PageStart, Scripts, json, micros, page_args};
+use super::reply::{AGAIN, RecordReply, parse};
+use super::{PageReply, PageStart, Scripts, json, micros, page_args};
 use crate::error::Error;
-use crate::types::{Lease, Metadata};
+use crate::wire::{Lease, Metadata};
 
 impl Scripts {
     pub async fn create_lease(

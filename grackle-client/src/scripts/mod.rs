@@ -2,9 +2,9 @@
 //!
 //! Hidden from the documentation: tests drive single scripts through it.
 
-mod asked;
+mod arguments;
 mod leases;
-mod ownerless;
+mod plain;
 mod reply;
 mod table;
 
@@ -15,19 +15,20 @@ use deadpool_redis::redis::aio::MultiplexedConnection;
 use deadpool_redis::redis::{self, RedisError, ScriptInvocation, ToRedisArgs, Value};
 use tokio::sync::mpsc;
 
-pub use self::asked::{Call, PageStart, Rules, Wanted};
-pub(crate) use self::reply::OVERTAKEN;
+pub use self::arguments::{AcquireArguments, Call, SemaphoreRules};
+pub(crate) use self::reply::REORDER_WINDOW;
 use self::reply::RecordReply;
 pub(crate) use self::reply::{AGAIN, parse};
-pub use self::reply::{AcquireReply, Edge, Message, Outcome, PageReply, Sight, SweepReply};
+pub use self::reply::{AcquireReply, Message, Outcome, SweepReply, WatchReply};
 use self::table::{Entry, Table};
-use crate::checkup::Checkup;
 use crate::config::{Config, Limits};
 use crate::error::Error;
-use crate::keys::Keys;
-use crate::lanes::Lanes;
-use crate::servers::{Address, Servers};
-use crate::types::{
+pub use crate::pagination::{Edge, PageReply, PageStart};
+use crate::transport::diagnostics::Checkup;
+use crate::transport::keys::Keys;
+use crate::transport::router::Lanes;
+use crate::transport::topology::{Address, Servers};
+use crate::wire::{
     Holder, Metadata, Namespace, QueueDiscipline, Semaphore, SemaphoreWaiterResponse, Waiter,
 };
 
@@ -217,11 +218,11 @@ impl Scripts {
         request: &str,
         ns: &str,
         name: &str,
-        rules: impl Into<Rules>,
+        rules: impl Into<SemaphoreRules>,
         description: &str,
         metadata: &Metadata,
     ) -> Result<Semaphore, Error> {
-        let Rules { permits, discipline, max_waiters } = rules.into();
+        let SemaphoreRules { permits, discipline, max_waiters } = rules.into();
         let mut call = self.on(&self.table.create_semaphore, ns);
         call.arg(request).arg(name).arg(permits).arg(description).arg(json(metadata));
         call.arg(word(discipline).unwrap_or("fifo")).arg(max_waiters.unwrap_or_default());
@@ -241,11 +242,11 @@ impl Scripts {
         ns: &str,
         name: &str,
         expected_version: i64,
-        rules: impl Into<Rules>,
+        rules: impl Into<SemaphoreRules>,
         description: &str,
         metadata: &Metadata,
     ) -> Result<Semaphore, Error> {
-        let Rules { permits, discipline, max_waiters } = rules.into();
+        let SemaphoreRules { permits, discipline, max_waiters } = rules.into();
         let mut call = self.on(&self.table.update_semaphore, ns);
         call.arg(request).arg(name).arg(expected_version).arg(permits);
         call.arg(description).arg(json(metadata)).arg(word(discipline).unwrap_or_default());
@@ -321,7 +322,7 @@ impl Scripts {
         &self,
         ns: &str,
         call: &Call,
-        wanted: Wanted<'_>,
+        wanted: AcquireArguments<'_>,
     ) -> Result<AcquireReply, Error> {
         let mut script = self.on(&self.table.acquire, ns);
         script.arg(&call.semaphore).arg(&call.lease_id).arg(wanted.weight);
@@ -339,7 +340,7 @@ impl Scripts {
     }
 
     /// The script's view of each call: goes on, lost, or answered; and µs until a sweep is due.
-    pub async fn resume(&self, ns: &str, calls: &[Call]) -> Result<(i64, Vec<Resumed>), Error> {
+    pub async fn resume(&self, ns: &str, calls: &[Call]) -> Result<(i64, Vec<CallState>), Error> {
         let mut script = self.on(&self.table.resume, ns);
         for call in calls {
             script.arg(&call.lease_id).arg(&call.semaphore).arg(&call.ticket);
@@ -348,7 +349,7 @@ impl Scripts {
         let (sweep_in, replies) =
             replies.split_first().ok_or_else(|| Error::internal("resume answered nothing"))?;
         let resumed =
-            replies.iter().map(|reply| Resumed::parse(reply)).collect::<Result<_, _>>()?;
+            replies.iter().map(|reply| CallState::parse(reply)).collect::<Result<_, _>>()?;
         Ok((parse(sweep_in)?, resumed))
     }
 
@@ -390,18 +391,18 @@ impl Scripts {
     }
 
     /// Sets calls aside, each for a time. A grant that crossed is answered, or undone.
-    pub async fn set_aside(
+    pub async fn park(
         &self,
         ns: &str,
         undo_crossed: bool,
         calls: &[(Call, Duration)],
-    ) -> Result<Vec<Resumed>, Error> {
+    ) -> Result<Vec<CallState>, Error> {
         let mut script = self.on(&self.table.set_aside, ns);
         script.arg(if undo_crossed { "undo" } else { "keep" });
         for (call, keep) in calls {
             script.arg(&call.lease_id).arg(&call.semaphore).arg(&call.ticket).arg(micros(*keep));
         }
-        self.list(&script).await?.iter().map(|reply| Resumed::parse(reply)).collect()
+        self.list(&script).await?.iter().map(|reply| CallState::parse(reply)).collect()
     }
 
     pub async fn release(&self, ns: &str, name: &str, lease_id: &str) -> Result<Semaphore, Error> {
@@ -415,7 +416,7 @@ impl Scripts {
     }
 
     /// Has every change of the semaphore published for a time; what it shows now.
-    pub async fn watch(&self, ns: &str, name: &str) -> Result<Sight, Error> {
+    pub async fn watch(&self, ns: &str, name: &str) -> Result<WatchReply, Error> {
         let mut call = self.on(&self.table.watch, ns);
         parse(&self.text(call.arg(name)).await?)
     }
@@ -484,20 +485,20 @@ impl Scripts {
 /// What Redis knows of a call that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "they are read and gone")]
-pub enum Resumed {
+pub enum CallState {
     /// It goes on waiting.
-    Waits,
+    Waiting,
     /// Nothing: it has to be asked again.
-    Lost,
+    Unknown,
     /// It was granted.
     Answered(AcquireReply),
 }
 
-impl Resumed {
+impl CallState {
     fn parse(reply: &str) -> Result<Self, Error> {
         match reply {
-            "" => Ok(Self::Waits),
-            "lost" => Ok(Self::Lost),
+            "" => Ok(Self::Waiting),
+            "lost" => Ok(Self::Unknown),
             answer => parse(answer).map(Self::Answered),
         }
     }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
-use crate::types::{Lease, Namespace, Semaphore, Waiting};
+use crate::wire::{Lease, Namespace, Semaphore, Waiting};
 
 /// What became of an acquire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -54,32 +54,17 @@ pub struct SweepReply {
 
 /// Messages and replies may overtake each other by that much, in µs. What is older by more is of a
 /// Redis whose clock was set back.
-pub(crate) const OVERTAKEN: i64 = 1_000_000;
+pub(crate) const REORDER_WINDOW: i64 = 1_000_000;
 
 /// What a semaphore that is watched shows: a script's reply, or a message.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Sight {
+pub struct WatchReply {
     /// When, in µs by Redis' clock.
     pub at: i64,
     /// In a reply: when something is due in the namespace, in µs from then; -1: nothing is.
     pub sweep_in: Option<i64>,
     /// None where it is deleted.
     pub semaphore: Option<Semaphore>,
-}
-
-/// The place of an entry in its list: its score, as Redis writes it, and its name. A score need not
-/// be an integer, and as a text it keeps all its digits.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
-pub struct Edge(pub String, pub String);
-
-/// A page, with the edges from which the pages around it go on.
-#[derive(Debug, Deserialize)]
-pub struct PageReply<T> {
-    pub entries: Vec<T>,
-    /// What its order goes by, where that may change.
-    pub order: Option<String>,
-    pub before: Option<Edge>,
-    pub after: Option<Edge>,
 }
 
 /// One message on a node's channel.

@@ -32,7 +32,7 @@ fn flags_reach_the_client() {
     let client = parse(&args).unwrap().client("redis://x");
     assert_eq!(client.key_prefix, "k");
     assert_eq!((client.limits.max_leases, client.limits.max_lease_ttl_seconds), (7, 60));
-    assert_eq!(client.on_drop, OnDrop::SetAside(Duration::from_secs(10)));
+    assert_eq!(client.on_drop, OnDrop::Park(Duration::from_secs(10)));
     assert_eq!(client.replica_acks, None);
     let acks = parse(&["--ack-replicas", "2", "--ack-within-ms", "50"]).unwrap();
     let within = Duration::from_millis(50);

@@ -19,7 +19,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use grackle_client::Error;
-use grackle_client::types::{
+use grackle_client::wire::{
     AcquireOutcome, CreateNamespaceRequest, CreateSemaphoreRequest, DeleteSemaphoreRequest,
     DownSemaphoreRequest, GetSemaphoreRequest, Semaphore, UpSemaphoreRequest,
 };

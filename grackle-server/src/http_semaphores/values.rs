@@ -6,7 +6,8 @@ use std::task::{Context, Poll, ready};
 use axum::response::sse::Event;
 use futures_core::Stream;
 use grackle_client::SemaphoreWatch;
-use grackle_client::types::{Semaphore, SemaphoreEvent, WatchSemaphoreRequest};
+use grackle_client::types::SemaphoreEvent;
+use grackle_client::wire::{Semaphore, WatchSemaphoreRequest};
 
 use super::Shown;
 use super::name::Name;

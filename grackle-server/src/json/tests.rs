@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
-use grackle_client::types::CreateSemaphoreRequest;
+use grackle_client::wire::CreateSemaphoreRequest;
 use http_body_util::StreamBody;
 use hyper::body::Frame;
 use serde_json::json;

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use grackle_client::types::{
+use grackle_client::wire::{
     AcquireSemaphoreResponse, Convoy, Drained, GetSemaphoreResponse, Holder, Lease, Metadata,
     Namespace, Semaphore, UpdateSemaphoreRequest, Waiter, Waiting,
 };

@@ -5,7 +5,7 @@ use super::{
 
 /// What an acquire asks for, and for whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Wanted {
+pub(crate) struct AcquireArguments {
     pub(crate) semaphore: Name,
     pub(crate) lease: Name,
     pub(crate) ticket: Ticket,
@@ -21,10 +21,10 @@ pub(crate) struct Wanted {
 impl Namespace {
     pub(crate) fn acquire(
         &mut self,
-        wanted: Wanted,
+        wanted: AcquireArguments,
         around: &mut Around,
     ) -> Result<Answer, Refused> {
-        let Wanted { semaphore: name, lease, ticket, .. } = wanted;
+        let AcquireArguments { semaphore: name, lease, ticket, .. } = wanted;
         if self.a_lease_is_due(around.now) {
             self.sweep(around);
         }
@@ -91,7 +91,7 @@ impl Namespace {
     }
 
     /// Nobody waits, and it is granted at once: what is due but holds nobody up may stay.
-    fn is_uncontended(&self, wanted: Wanted, around: &Around) -> bool {
+    fn is_uncontended(&self, wanted: AcquireArguments, around: &Around) -> bool {
         let Some(semaphore) = self.semaphores.get(wanted.semaphore) else { return false };
         let nothing_yet = semaphore.held_by(wanted.lease) == 0
             && !semaphore.waits.contains_key(wanted.lease)
@@ -120,8 +120,8 @@ impl Semaphore {
 
     /// The wait as it would stand with this call, and whether the call is known: the same call again
     /// asks for what its lease has asked for since.
-    fn asked(&self, wanted: Wanted, process: Name, now: Micros) -> (Wait, bool) {
-        let Wanted { lease, weight, share, label, ticket, listening, .. } = wanted;
+    fn asked(&self, wanted: AcquireArguments, process: Name, now: Micros) -> (Wait, bool) {
+        let AcquireArguments { lease, weight, share, label, ticket, listening, .. } = wanted;
         let Some(wait) = self.waits.get(lease) else {
             let wait = self.newcomer(lease, process, (weight, share), now);
             return (Wait { label, ..wait }, false);
@@ -172,11 +172,11 @@ impl Semaphore {
 /// The wait with this call in it, and whether the call begins to listen.
 fn joined(
     mut wait: Wait,
-    wanted: Wanted,
+    wanted: AcquireArguments,
     known: bool,
     now: Micros,
 ) -> Result<(Wait, bool), Refused> {
-    let Wanted { ticket, timeout, listening, .. } = wanted;
+    let AcquireArguments { ticket, timeout, listening, .. } = wanted;
     if let Some(call) = wait.call(ticket).filter(|_| known) {
         let begins = call.aside && listening;
         call.aside &= !listening;

@@ -1,4 +1,4 @@
-use grackle_client::types::{
+use grackle_client::wire::{
     Holder, Lease, Namespace, Semaphore, SemaphoreWaiterResponse, Waiter, Waiting,
 };
 
@@ -16,11 +16,11 @@ pub(crate) enum Answer {
     Deleted(Option<Semaphore>),
     /// Was a permit taken?
     Taken(bool, Semaphore),
-    Resumed {
+    CallState {
         sweep_in: Micros,
         fates: Vec<Fate>,
     },
-    SetAside(Vec<Fate>),
+    Park(Vec<Fate>),
     Swept {
         sweep_in: Micros,
         waiting: usize,

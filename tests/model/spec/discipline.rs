@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use grackle_client::types::QueueDiscipline as Discipline;
+use grackle_client::wire::QueueDiscipline as Discipline;
 
 use super::{GROWING, Name, Queue, Semaphore, Tag, Wait};
 

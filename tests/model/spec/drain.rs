@@ -1,6 +1,6 @@
 use std::hash::{Hash, Hasher};
 
-use grackle_client::types::Drained;
+use grackle_client::wire::Drained;
 
 use super::{MAX_PERMITS, Micros};
 

@@ -21,7 +21,7 @@ mod shown;
 mod tag;
 mod wait;
 
-pub(crate) use acquire::Wanted;
+pub(crate) use acquire::AcquireArguments;
 pub(crate) use answer::{Answer, Fate, Outcome, Refused, Said, refused};
 pub(crate) use around::{Around, Limits};
 pub(crate) use drain::Drain;

@@ -1,10 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use grackle_client::types::SemaphoreWaiterResponse;
+use grackle_client::wire::SemaphoreWaiterResponse;
 
 use super::{
-    Answer, Around, Call, Fate, From, Label, Lease, Limits, Micros, Name, Namespace, Outcome, Page,
-    Queue, Refused, Said, Semaphore, Tag, Ticket, Wait, Wanted, refused,
+    AcquireArguments, Answer, Around, Call, Fate, From, Label, Lease, Limits, Micros, Name,
+    Namespace, Outcome, Page, Queue, Refused, Said, Semaphore, Tag, Ticket, Wait, refused,
 };
 
 /// A call, as its node asks about it.
@@ -216,7 +216,7 @@ impl Model {
 
     // Acquiring.
 
-    pub(crate) fn acquire(&mut self, ns: Name, wanted: Wanted) -> Reply {
+    pub(crate) fn acquire(&mut self, ns: Name, wanted: AcquireArguments) -> Reply {
         let (namespace, around) = self.within(ns)?;
         namespace.acquire(wanted, around)
     }
@@ -243,7 +243,7 @@ impl Model {
             }
         };
         let fates = calls.iter().map(fate).collect();
-        Ok(Answer::Resumed { sweep_in, fates })
+        Ok(Answer::CallState { sweep_in, fates })
     }
 
     /// A call's time is over: it was granted, or it is timed out and gone. One whose node is not
@@ -298,9 +298,9 @@ impl Model {
 
     /// Passes calls over, and keeps their places for a time. A grant that crossed is answered, or
     /// undone to where it stood.
-    pub(crate) fn set_aside(&mut self, ns: Name, undo: bool, calls: &[(Asked, Micros)]) -> Reply {
+    pub(crate) fn park(&mut self, ns: Name, undo: bool, calls: &[(Asked, Micros)]) -> Reply {
         let mut fates = vec![Fate::Waits; calls.len()];
-        let Ok((namespace, around)) = self.swept(ns) else { return Ok(Answer::SetAside(fates)) };
+        let Ok((namespace, around)) = self.swept(ns) else { return Ok(Answer::Park(fates)) };
         for ((Asked { lease, semaphore, ticket }, keep), fate) in calls.iter().zip(&mut fates) {
             let until = around.now + keep;
             let Some(semaphore) = namespace.semaphores.get_mut(semaphore) else { continue };
@@ -315,7 +315,7 @@ impl Model {
             }
         }
         calls.iter().for_each(|(call, _)| namespace.admit(call.semaphore, around));
-        Ok(Answer::SetAside(fates))
+        Ok(Answer::Park(fates))
     }
 
     pub(crate) fn release(&mut self, ns: Name, name: Name, lease: Name) -> Reply {

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use grackle_client::types::QueueDiscipline as Discipline;
+use grackle_client::wire::QueueDiscipline as Discipline;
 
 use super::{
     Around, Call, Drain, Grant, Hold, Label, Lease, MAX_PERMITS, Micros, Name, Outcome, Refused,

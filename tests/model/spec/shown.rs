@@ -1,6 +1,6 @@
 //! The records as the API shows them: in nanoseconds, labels as texts.
 
-use grackle_client::types::{self, Metadata};
+use grackle_client::wire::{self, Metadata};
 
 use super::{Answer, Hold, Label, Lease, MAX_PERMITS, Micros, Name, Namespace, Semaphore, Wait};
 
@@ -17,8 +17,8 @@ fn nanos(micros: Micros) -> i64 {
 }
 
 impl Namespace {
-    pub(crate) fn shown(&self, name: Name) -> types::Namespace {
-        types::Namespace {
+    pub(crate) fn shown(&self, name: Name) -> wire::Namespace {
+        wire::Namespace {
             name: name.to_owned(),
             description: description(self.label),
             metadata: metadata(self.label),
@@ -30,8 +30,8 @@ impl Namespace {
 }
 
 impl Semaphore {
-    pub(crate) fn shown(&self) -> types::Semaphore {
-        types::Semaphore {
+    pub(crate) fn shown(&self) -> wire::Semaphore {
+        wire::Semaphore {
             name: self.name.to_owned(),
             description: description(self.label),
             permits: self.permits,
@@ -56,7 +56,7 @@ impl Semaphore {
         wait: &Wait,
         weight: i64,
         now: Micros,
-    ) -> types::Waiting {
+    ) -> wire::Waiting {
         let ahead = self.ahead_of(lease, wait);
         let sum: i128 = ahead.iter().map(|other| i128::from(self.waits[other].weight)).sum();
         let weight_ahead = sum.min(i128::from(MAX_PERMITS)) as i64;
@@ -64,11 +64,11 @@ impl Semaphore {
         holders.sort_by_key(|(lease, hold)| (hold.top().locked_at, **lease));
         let drained = self.drain.shown(now);
         // Lua's numbers are doubles.
-        let wait = |drained: types::Drained| {
+        let wait = |drained: wire::Drained| {
             let whole = (weight_ahead as f64 + weight as f64) * drained.seconds as f64;
             (whole / drained.weight as f64).ceil() as i64
         };
-        types::Waiting {
+        wire::Waiting {
             position: ahead.len() as i64 + 1,
             weight_ahead,
             weight_ahead_is_least: sum > i128::from(MAX_PERMITS),
@@ -78,9 +78,9 @@ impl Semaphore {
         }
     }
 
-    pub(crate) fn waiter(&self, id: Name, wait: &Wait, lease: &Lease) -> types::Waiter {
+    pub(crate) fn waiter(&self, id: Name, wait: &Wait, lease: &Lease) -> wire::Waiter {
         let deadlines = wait.calls.iter().map(|call| call.deadline_at);
-        types::Waiter {
+        wire::Waiter {
             lease_id: id.to_owned(),
             process_id: lease.process.to_owned(),
             weight: wait.weight,
@@ -99,8 +99,8 @@ impl Semaphore {
 }
 
 impl Hold {
-    pub(crate) fn shown(&self, lease: Name) -> types::Holder {
-        types::Holder {
+    pub(crate) fn shown(&self, lease: Name) -> wire::Holder {
+        wire::Holder {
             lease_id: lease.to_owned(),
             weight: self.top().weight,
             locked_at: nanos(self.top().locked_at),
@@ -111,8 +111,8 @@ impl Hold {
 }
 
 impl Lease {
-    pub(crate) fn shown(&self, id: Name) -> types::Lease {
-        types::Lease {
+    pub(crate) fn shown(&self, id: Name) -> wire::Lease {
+        wire::Lease {
             lease_id: id.to_owned(),
             process_id: self.process.to_owned(),
             created_at: nanos(self.created_at),

@@ -1,7 +1,7 @@
 //! A caller of plain semaphores, and short words for what is seen of them.
 
 use grackle_client::Client;
-use grackle_client::types::{GetSemaphoreRequest, Semaphore, UpSemaphoreRequest};
+use grackle_client::wire::{GetSemaphoreRequest, Semaphore, UpSemaphoreRequest};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 

@@ -1,6 +1,6 @@
 //! Plain semaphores, where callers hang up, servers die, answers are lost, and memory is full.
 
-use grackle_client::types::{AcquireOutcome, DownSemaphoreRequest, Semaphore, UpSemaphoreRequest};
+use grackle_client::wire::{AcquireOutcome, DownSemaphoreRequest, Semaphore, UpSemaphoreRequest};
 use grackle_client::{Client, Error};
 use serde_json::json;
 

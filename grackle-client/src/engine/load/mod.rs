@@ -1,0 +1,4 @@
+//! Load.
+
+pub(crate) mod history;
+pub(crate) mod registry;

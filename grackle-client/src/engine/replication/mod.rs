@@ -1,0 +1,4 @@
+//! Replication.
+
+pub(crate) mod replica_acks;
+pub(crate) mod wait_loop;

@@ -1,0 +1,4 @@
+//! Sweeper.
+
+pub(crate) mod active;
+pub(crate) mod idle;

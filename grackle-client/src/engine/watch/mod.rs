@@ -1,0 +1,5 @@
+//! Watch.
+
+pub(crate) mod registry;
+pub(crate) mod stream;
+pub(crate) mod task;

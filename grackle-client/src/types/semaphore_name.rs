@@ -1,0 +1,6 @@
+/// A semaphore by its full name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct SemaphoreName {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}

@@ -1,0 +1,11 @@
+use serde::{Deserialize, Serialize};
+
+/// Asks for the states of a semaphore, as they come.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WatchSemaphoreRequest {
+    /// Its namespace.
+    pub namespace_name: String,
+    /// The semaphore.
+    pub semaphore_name: String,
+}
