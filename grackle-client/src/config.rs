@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::engine::plain::acknowledged::ASKED_FOR;
 use crate::error::Error;
 
 /// Settings of a client; [`Config::new`] gives the defaults.
@@ -170,11 +169,8 @@ impl Config {
                 return Err(invalid(field, "more than zero"));
             }
         }
-        if self.retry_for > ASKED_FOR {
-            return Err(invalid(
-                "retry_for",
-                "300 s at most: Redis does not know older calls again",
-            ));
+        if self.retry_for > MAX_RETRY_FOR {
+            return Err(invalid("retry_for", "at most 300 s: Redis does not remember older calls"));
         }
         self.replica_acks.as_ref().map_or(Ok(()), ReplicaAcks::validate)?;
         self.limits.validate()
@@ -208,6 +204,10 @@ impl Limits {
         Ok(())
     }
 }
+
+/// The longest [`Config::retry_for`]: half as long as Redis remembers calls without a lease
+/// (`REMEMBERED_FOR` in Lua), as the last retry may take as long again.
+pub(crate) const MAX_RETRY_FOR: Duration = Duration::from_secs(300);
 
 /// Ten years: keeps every time, in microseconds, far below 2^53.
 const MAX_SECONDS: i64 = 315_360_000;

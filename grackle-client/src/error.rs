@@ -109,6 +109,11 @@ impl Error {
         }
     }
 
+    /// May what was asked have happened all the same?
+    pub(crate) fn leaves_outcome_open(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Unavailable | ErrorKind::Internal)
+    }
+
     pub(crate) fn unavailable(reason: impl Into<String>) -> Self {
         Self::Unavailable { reason: reason.into(), source: None }
     }

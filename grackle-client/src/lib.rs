@@ -31,7 +31,7 @@ pub mod wire;
 
 pub use client::Client;
 pub use config::{Config, Limits, OnDrop, ReplicaAcks};
-pub use engine::watch::stream::SemaphoreWatch;
+pub use engine::SemaphoreWatch;
 pub use error::{Error, ErrorKind};
 pub use transport::warning::{RedisWarning, RedisWarningKind};
 pub use validate::is_name;

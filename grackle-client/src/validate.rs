@@ -2,6 +2,7 @@
 
 use crate::config::Limits;
 use crate::error::Error;
+use crate::types::random_id;
 use crate::wire::Metadata;
 
 /// Lua's numbers are doubles; up to here every integer has its own.
@@ -15,7 +16,9 @@ const MAX_KEY: usize = 128;
 const MAX_VALUE: usize = 256;
 /// `ls_` and 28 base-62 characters.
 const LEASE_PREFIX: &str = "ls_";
-pub(crate) const LEASE_RANDOM: usize = 28;
+const LEASE_RANDOM: usize = 28;
+/// Of the leases under which downs wait (`proxy` in Lua).
+pub(crate) const PROXY_LEASE_PREFIX: &str = "proxy_";
 
 fn check(holds: bool, field: &'static str, reason: impl FnOnce() -> String) -> Result<(), Error> {
     if holds { Ok(()) } else { Err(Error::InvalidField { field, reason: reason() }) }
@@ -32,6 +35,16 @@ pub(crate) fn name(field: &'static str, name: &str) -> Result<(), Error> {
     check(is_name(name), field, || format!("must be 1 to {MAX_NAME} of A-Z a-z 0-9 _ -"))
 }
 
+pub(crate) fn namespace_name(namespace: &str) -> Result<(), Error> {
+    name("namespace_name", namespace)
+}
+
+/// The two names of a semaphore.
+pub(crate) fn names(namespace: &str, semaphore: &str) -> Result<(), Error> {
+    namespace_name(namespace)?;
+    name("semaphore_name", semaphore)
+}
+
 pub(crate) fn lease_id(id: &str) -> Result<(), Error> {
     let random = id.strip_prefix(LEASE_PREFIX).unwrap_or_default();
     let holds =
@@ -40,12 +53,12 @@ pub(crate) fn lease_id(id: &str) -> Result<(), Error> {
 }
 
 pub(crate) fn new_lease_id() -> String {
-    format!("{LEASE_PREFIX}{}", nanoid::nanoid!(LEASE_RANDOM, &crate::engine::ALPHABET))
+    format!("{LEASE_PREFIX}{}", random_id(LEASE_RANDOM))
 }
 
-/// The id of a lease that stands in for a down: no request can name it.
-pub(crate) fn new_stand_in_id() -> String {
-    format!("down_{}", nanoid::nanoid!(LEASE_RANDOM, &crate::engine::ALPHABET))
+/// The id of a proxy lease: no request can name it.
+pub(crate) fn new_proxy_lease_id() -> String {
+    format!("{PROXY_LEASE_PREFIX}{}", random_id(LEASE_RANDOM))
 }
 
 pub(crate) fn process_id(id: &str) -> Result<(), Error> {

@@ -188,7 +188,7 @@ async fn set_waiters_aside(client: &Client, stop: &CancellationToken) {
 
 /// Clears away what ended while no server was there to see it.
 async fn tidy(client: &Client) {
-    if let Err(error) = client.tidy_all().await {
+    if let Err(error) = client.sweep_all().await {
         tracing::warn!(%error, "what ended meanwhile is cleared away when somebody calls");
     }
 }

@@ -1,34 +1,34 @@
-//! Semaphores looked on: their changes, and what this client has seen of them.
+//! Observing semaphores: their states as they change, and their load.
 
 use std::sync::Arc;
 
-use super::{Client, names};
-use crate::engine::watch::stream::SemaphoreWatch;
+use super::Client;
+use crate::engine::SemaphoreWatch;
 use crate::types::{SemaphoreLoad, SemaphoreName};
+use crate::validate;
 use crate::wire::{GetSemaphoreRequest, WatchSemaphoreRequest};
 
 impl Client {
-    /// The states of a semaphore: the one it is in at once, then what changes.
+    /// Watches a semaphore: a stream of its present state, then of its changes.
     ///
-    /// Changes that come faster than they are read, or than every 20 ms, are one: the latest state
-    /// stands. Every change of what a [`Semaphore`](crate::wire::Semaphore) shows is seen in the end,
-    /// whoever makes it; a holder whose lease ends too. After a lost connection to Redis it goes on by
-    /// itself with the state of then, for as long as that takes; a change that no message told of is
-    /// seen within 10 s. When the semaphore or its namespace is deleted, or was meanwhile, a last event
-    /// says so.
+    /// If changes come faster than you read them, or than every 20 ms, you see only the latest state.
+    /// Every change of what a [`Semaphore`](crate::wire::Semaphore) shows is seen in the end, whoever
+    /// makes it, also the end of a lease. After a lost connection to Redis the stream continues by
+    /// itself, with the state of that moment. A change whose message was lost is seen within 10 s.
+    /// When the semaphore or its namespace is deleted, a last event says so.
     ///
-    /// All streams of one semaphore share one subscription. Only while somebody watches does Redis
-    /// publish anything.
+    /// All streams of one semaphore share one subscription. Redis publishes changes only while
+    /// somebody watches.
     ///
     /// # Errors
     ///
     /// An error is the stream's last item:
     ///
     /// - [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`], [`Error::InvalidField`]: only as
-    ///   the first.
-    /// - [`Error::ResourceExhausted`]: `max_watches`: only as the first.
-    /// - [`Error::Unavailable`]: as the first, Redis does not answer; later, this client was
-    ///   [shut down](Self::shutdown).
+    ///   the first item.
+    /// - [`Error::ResourceExhausted`]: `max_watches` is reached; only as the first item.
+    /// - [`Error::Unavailable`]: as the first item, Redis does not answer; later, this client was
+    ///   [shut down](Self::shutdown), or its runtime has ended.
     ///
     /// [`Error::NamespaceNotFound`]: crate::Error::NamespaceNotFound
     /// [`Error::SemaphoreNotFound`]: crate::Error::SemaphoreNotFound
@@ -38,27 +38,29 @@ impl Client {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the stream ends it. With the last of a semaphore goes its subscription.
+    /// Dropping the stream ends it; the last one of a semaphore ends the subscription.
     pub fn watch_semaphore(&self, request: WatchSemaphoreRequest) -> SemaphoreWatch {
         let WatchSemaphoreRequest { namespace_name: namespace, semaphore_name: name } = request;
-        let checked = names(&namespace, &name).map(|()| SemaphoreName { namespace, name });
-        SemaphoreWatch::new(Arc::clone(&self.node), checked)
+        let checked = validate::names(&namespace, &name);
+        let watched = checked.map(|()| SemaphoreName { namespace, name });
+        let lifetime = self.engine.lifetime.clone();
+        SemaphoreWatch::new(Arc::clone(&self.engine.watching), lifetime, watched)
     }
 
-    /// What this client has seen of a semaphore in the last two minutes; none where that is nothing.
+    /// What this client has seen of a semaphore in the last two minutes; none if it has seen nothing.
     ///
-    /// Of the states in answers and messages that reached it, and of the waits of its own callers: it
-    /// asks Redis nothing, and another client may have seen more. Of
-    /// [`max_observed_semaphores`](crate::Limits::max_observed_semaphores) at most anything is kept.
+    /// It comes from the replies and messages that this client received, and from the waits of its own
+    /// calls. It asks Redis nothing, and another client may have seen more. A client keeps at most
+    /// [`max_observed_semaphores`](crate::Limits::max_observed_semaphores).
     #[must_use]
     pub fn semaphore_load(&self, request: &GetSemaphoreRequest) -> Option<SemaphoreLoad> {
-        self.node.convoys.load(&request.namespace_name, &request.semaphore_name)
+        self.engine.load.load(&request.namespace_name, &request.semaphore_name)
     }
 
-    /// The same of all, the busiest first, and no more than `most`: [convoys](crate::wire::Convoy),
-    /// then by the longest queue seen, then by what drained from it.
+    /// The load of the busiest semaphores, up to `most`: first [convoys](crate::wire::Convoy), then by
+    /// the longest queue, then by the weight that drained from it.
     #[must_use]
     pub fn busiest_semaphores(&self, most: usize) -> Vec<SemaphoreLoad> {
-        self.node.convoys.busiest(most)
+        self.engine.load.busiest(most)
     }
 }

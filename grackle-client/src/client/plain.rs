@@ -1,7 +1,6 @@
-//! Permits without an owner: down and up.
+//! Plain semaphores: down and up, for permits that no lease owns.
 
-use super::{Client, names};
-use crate::engine::plain::down;
+use super::Client;
 use crate::error::Error;
 use crate::types::SemaphoreName;
 use crate::validate;
@@ -10,66 +9,62 @@ use crate::wire::{
 };
 
 impl Client {
-    /// Takes one permit that no lease owns, waiting up to `timeout_seconds` in the same queue as
-    /// those who [acquire](Self::acquire_semaphore).
+    /// Takes one permit that no lease owns; waits up to `timeout_seconds` in the same queue as the calls
+    /// that [acquire](Self::acquire_semaphore).
     ///
-    /// Nothing ends such a hold but an [`up_semaphore`](Self::up_semaphore), by anybody: a process
-    /// that dies keeps it. Use it where the counter itself is what you want (a classical semaphore, a
-    /// count of free slots); everywhere else acquire under a lease. All downs of a semaphore are one
-    /// holder, `ownerless`, whose weight is how many they are.
+    /// Only an [`up_semaphore`](Self::up_semaphore) ends such a hold, and anybody may call it: a process
+    /// that dies keeps its permits. Use it where the counter itself is what you want (a classical
+    /// semaphore, a count of free slots); everywhere else acquire under a lease. All downs of a
+    /// semaphore are one holder, `ownerless`, whose weight is their number.
     ///
-    /// While it waits, it stands under a lease of this client's own (`down_…`, whose `process_id` is `node/`
-    /// and the client's id), which no request can name, and which ends within 30 s where this process dies.
+    /// While it waits, it uses a proxy lease of this client: its id begins with `proxy_`, its
+    /// `process_id` is `node/` and the client's id, no request can name it, and it expires within 30 s
+    /// after this process dies.
     ///
     /// Not getting the permit is no error: see [`AcquireOutcome`](crate::wire::AcquireOutcome).
     ///
     /// # Errors
     ///
     /// - [`Error::SemaphoreNotFound`], [`Error::NamespaceNotFound`]: before or during the wait.
-    /// - [`Error::ResourceExhausted`]: `max_waiters`, or `max_leases`, where it has to wait.
-    /// - [`Error::Unavailable`]: the permit is given back, should it have been taken.
+    /// - [`Error::ResourceExhausted`]: it has to wait, and `max_waiters` or `max_leases` is reached.
+    /// - [`Error::Unavailable`]: if a permit was taken, it is given back.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the queue; a permit that was taken meanwhile is given back. The
-    /// work is done by a task of the runtime on which the client was connected: where that has ended
-    /// just then, a permit that was taken without a wait stays taken.
+    /// Dropping the future leaves the queue; a permit that was taken meanwhile is given back. A task on
+    /// the runtime that connected the client does this: if that runtime has ended, a permit that was
+    /// taken without a wait stays taken.
     pub async fn down_semaphore(
         &self,
         request: DownSemaphoreRequest,
     ) -> Result<DownSemaphoreResponse, Error> {
         let DownSemaphoreRequest { namespace_name, semaphore_name, timeout_seconds } = request;
-        names(&namespace_name, &semaphore_name)?;
+        validate::names(&namespace_name, &semaphore_name)?;
         validate::timeout(timeout_seconds, &self.limits)?;
         let semaphore = SemaphoreName { namespace: namespace_name, name: semaphore_name };
-        down::run(&self.node, &semaphore, timeout_seconds).await
+        self.engine.downs.down(&semaphore, timeout_seconds).await
     }
 
-    /// Gives one permit back that a [`down_semaphore`](Self::down_semaphore) took, whoever called
-    /// that, and admits whoever now fits. Where none is taken the semaphore has one permit more from now
-    /// on, and another version (for a moment also where what was taken is on its way to a down that
-    /// waited: `permits` and `active_holds` are both one more then).
+    /// Gives back one permit that a [`down_semaphore`](Self::down_semaphore) of anybody took, and admits
+    /// the waiters that now fit. If no permit is taken, the semaphore has one permit more from now on,
+    /// and another version. (For a moment this also happens while a permit is being handed to a down that
+    /// waited: then `permits` and `active_holds` are both one higher.)
     ///
     /// # Errors
     ///
     /// - [`Error::NamespaceNotFound`], [`Error::SemaphoreNotFound`].
-    /// - [`Error::ResourceExhausted`]: `permits`: there are 2^53 − 1.
+    /// - [`Error::ResourceExhausted`]: `permits`: the semaphore has 2^53 − 1.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves open whether it happened. Asked again, it happens again.
+    /// If you drop the future, you don't know whether it happened. Called again, it happens again.
     pub async fn up_semaphore(
         &self,
         request: UpSemaphoreRequest,
     ) -> Result<SemaphoreResponse, Error> {
         let UpSemaphoreRequest { namespace_name: namespace, semaphore_name: name } = request;
-        names(&namespace, &name)?;
-        let of = SemaphoreName { namespace, name };
-        let (node, ticket) = (&self.node, self.node.ticket());
-        let heard = node.heard.take(&of);
-        let semaphore = node.scripts.up(&of.namespace, &of.name, &ticket, &heard).await?;
-        node.has_heard(&of, ticket);
-        node.convoys.state(&of.namespace, &semaphore);
+        validate::names(&namespace, &name)?;
+        let semaphore = self.engine.ups.up(&SemaphoreName { namespace, name }).await?;
         Ok(SemaphoreResponse { semaphore })
     }
 }

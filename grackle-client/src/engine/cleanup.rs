@@ -1,35 +1,31 @@
-//! Work for callers that are gone: what they left behind is put in order. Whoever shuts down waits for it.
+//! Cleanup tasks: they undo in Redis what calls have left whose callers are gone.
 
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio_util::task::TaskTracker;
 
-/// How many are under way.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Errands(watch::Sender<usize>);
-
-/// One that is under way, however it ends.
-struct UnderWay(watch::Sender<usize>);
-
-impl Errands {
-    pub(crate) fn run(&self, runtime: &Handle, errand: impl Future<Output = ()> + Send + 'static) {
-        self.0.send_modify(|count| *count += 1);
-        let under_way = UnderWay(self.0.clone());
-        runtime.spawn(async move {
-            errand.await;
-            drop(under_way);
-        });
-    }
-
-    /// Returns when none is under way.
-    pub(crate) async fn done(&self) {
-        // It fails where there is no sender; this is one.
-        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
-    }
+/// The cleanup tasks of a client. They outlive the client; a shutdown waits for them.
+#[derive(Debug, Clone)]
+pub(crate) struct CleanupTasks {
+    runtime: Handle,
+    running: TaskTracker,
 }
 
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        self.0.send_modify(|count| *count -= 1);
+impl CleanupTasks {
+    /// Tasks that run on `runtime`.
+    pub(crate) fn new(runtime: Handle) -> Self {
+        let running = TaskTracker::new();
+        // Closed, so that `done` returns as soon as none runs; more can start all the same.
+        running.close();
+        Self { runtime, running }
+    }
+
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.running.spawn_on(task, &self.runtime);
+    }
+
+    /// Returns when none is running.
+    pub(crate) async fn done(&self) {
+        self.running.wait().await;
     }
 }
 
@@ -39,42 +35,43 @@ mod tests {
 
     use super::*;
 
-    async fn is_done(errands: &Errands) -> bool {
+    async fn is_done(tasks: &CleanupTasks) -> bool {
         tokio::select! {
             biased;
-            () = errands.done() => true,
+            () = tasks.done() => true,
             () = std::future::ready(()) => false,
         }
     }
 
     #[tokio::test]
-    async fn who_waits_for_them_waits_for_those_too_that_begin_meanwhile() {
-        let errands = Errands::default();
-        assert!(is_done(&errands).await);
+    async fn done_waits_also_for_tasks_that_start_meanwhile() {
+        let tasks = CleanupTasks::new(Handle::current());
+        assert!(is_done(&tasks).await, "none has started");
         let [(end, ended), (end_later, ended_later)] =
             [oneshot::channel::<()>(), oneshot::channel()];
-        errands.run(&Handle::current(), async { drop(ended.await) });
+        tasks.spawn(async { drop(ended.await) });
         let waiting = tokio::spawn({
-            let errands = errands.clone();
-            async move { errands.done().await }
+            let tasks = tasks.clone();
+            async move { tasks.done().await }
         });
         tokio::task::yield_now().await;
-        errands.run(&Handle::current(), async { drop(ended_later.await) });
+        tasks.spawn(async { drop(ended_later.await) });
         drop(end);
         tokio::task::yield_now().await;
-        assert!(!is_done(&errands).await && !waiting.is_finished());
+        assert!(!is_done(&tasks).await, "the second one is running");
+        assert!(!waiting.is_finished(), "the second one is running");
         drop(end_later);
         waiting.await.unwrap();
-        assert!(is_done(&errands).await);
+        assert!(is_done(&tasks).await, "both have ended");
     }
 
     #[tokio::test]
-    async fn one_that_is_given_up_is_over() {
-        let errands = Errands::default();
+    async fn a_task_whose_runtime_has_ended_is_over() {
         let runtime = tokio::runtime::Builder::new_multi_thread().build().unwrap();
-        errands.run(runtime.handle(), std::future::pending());
-        assert!(!is_done(&errands).await);
+        let tasks = CleanupTasks::new(runtime.handle().clone());
+        tasks.spawn(std::future::pending());
+        assert!(!is_done(&tasks).await, "it runs for ever");
         runtime.shutdown_background();
-        errands.done().await;
+        tasks.done().await;
     }
 }

@@ -1,4 +1,4 @@
-//! The calls of this node that wait: a task and an entry in this map each, and nothing else.
+//! The calls of this node that wait, by namespace: each is a task and an entry here, nothing more.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,30 +6,34 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch};
 
-use crate::engine::load::registry::Crowd;
+use crate::engine::load::registry::WaitingCalls;
 use crate::error::Error;
-use crate::scripts::{AcquireReply, Call};
+use crate::scripts::{AcquireReply, Call, Outcome};
 
-/// A node that waits in a namespace sweeps it at least that often; its alive mark, which each sweep
-/// renews, is good for three times as long (`ALIVE_FOR` in `lua/shared/wait.lua`).
+/// A node sweeps a namespace in which its calls wait at least that often. Each sweep renews its alive
+/// mark there, which is valid for three times as long (`ALIVE_FOR` in Lua).
 pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// What a waiting call hears.
+/// What ends the wait of a call, or interrupts it.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// The end of its wait.
+    /// Redis decided.
     Reply(Box<AcquireReply>),
-    /// Its end, by an error.
+    /// The wait can't succeed any more.
     Failed(Error),
-    /// Redis knows nothing of it: ask again.
+    /// Redis does not know the call: it has to be sent again.
     AskAgain,
 }
 
-/// Where a waiting call hears it.
-pub(crate) type Answered = oneshot::Receiver<Answer>;
+/// Receives the answer to a waiting call.
+pub(crate) type AnswerReceiver = oneshot::Receiver<Answer>;
 
+/// Says when a namespace has to be swept next; the time may be brought forward.
+pub(crate) type SweepTime = watch::Receiver<Instant>;
+
+/// The map of waiting calls, and of the namespaces that this node is active in.
 #[derive(Debug, Default)]
-pub(crate) struct Waits {
+pub(crate) struct Waiters {
     state: Mutex<State>,
 }
 
@@ -37,248 +41,189 @@ pub(crate) struct Waits {
 struct State {
     closing: bool,
     subscriptions: u64,
+    namespaces: HashMap<String, Namespace>,
+}
+
+#[derive(Debug, Default)]
+struct Namespace {
+    /// By ticket.
     calls: HashMap<String, Waiting>,
-    /// Namespaces in which calls wait or a semaphore is watched, or lately did.
-    spaces: HashMap<String, Space>,
+    /// Set while calls wait there or a semaphore is watched, and for a while after.
+    active: Option<Active>,
 }
 
-impl State {
-    /// Where the namespace is new to this node: when it has to be swept, for a patrol to follow.
-    fn visit(&mut self, namespace: &str) -> Option<watch::Receiver<Instant>> {
-        if self.spaces.contains_key(namespace) {
-            return None;
-        }
-        let (sweep_at, follow) = watch::channel(Instant::now() + SWEEP_EVERY);
-        self.spaces.insert(namespace.to_owned(), Space { heard_by: None, sweep_at });
-        Some(follow)
-    }
-}
-
+/// A namespace that this node subscribes to and sweeps.
 #[derive(Debug)]
-struct Space {
-    /// Which subscription hears its channels: they are counted; none, and nothing is heard.
-    heard_by: Option<u64>,
-    /// When this node has to sweep there.
+struct Active {
+    /// The number of the subscription that receives its channels, if one does.
+    subscription: Option<u64>,
     sweep_at: watch::Sender<Instant>,
 }
 
 #[derive(Debug)]
 struct Waiting {
-    namespace: String,
     call: Call,
     since: Instant,
     deadline: Instant,
-    /// In Redis, as far as this node knows.
+    /// Redis has queued it.
     queued: bool,
     answer: Option<oneshot::Sender<Answer>>,
 }
 
-impl Waits {
-    /// Enters a call before it is sent: its answer may overtake the script's reply.
-    pub(crate) fn enter(
+impl State {
+    fn namespace(&mut self, namespace: &str) -> &mut Namespace {
+        self.namespaces.entry(namespace.to_owned()).or_default()
+    }
+
+    fn active(&mut self, namespace: &str) -> Option<&mut Active> {
+        self.namespaces.get_mut(namespace)?.active.as_mut()
+    }
+
+    /// Removes and returns a call.
+    fn remove(&mut self, namespace: &str, ticket: &str) -> Option<Waiting> {
+        let here = self.namespaces.get_mut(namespace)?;
+        let waiting = here.calls.remove(ticket);
+        if here.is_unused() {
+            self.namespaces.remove(namespace);
+        }
+        waiting
+    }
+
+    fn queued(&self, namespace: &str) -> impl Iterator<Item = &Waiting> {
+        let calls = self.namespaces.get(namespace).map(|here| here.calls.values());
+        calls.into_iter().flatten().filter(|waiting| waiting.queued)
+    }
+}
+
+impl Namespace {
+    fn is_unused(&self) -> bool {
+        self.calls.is_empty() && self.active.is_none()
+    }
+
+    /// Makes the namespace active. None where it was already.
+    fn activate(&mut self) -> Option<SweepTime> {
+        if self.active.is_some() {
+            return None;
+        }
+        let (sweep_at, follow) = watch::channel(Instant::now() + SWEEP_EVERY);
+        self.active = Some(Active { subscription: None, sweep_at });
+        Some(follow)
+    }
+}
+
+/// Calls.
+impl Waiters {
+    /// Adds a call before it is sent: its answer may arrive before the script's reply.
+    pub(crate) fn add(
         &self,
         namespace: &str,
         call: &Call,
         since: Instant,
         deadline: Instant,
-    ) -> Result<Answered, Error> {
+    ) -> Result<AnswerReceiver, Error> {
         let (sender, receiver) = oneshot::channel();
         let mut state = self.state();
         if state.closing {
-            return Err(closing());
+            return Err(shutting_down());
         }
-        let waiting = Waiting {
-            namespace: namespace.to_owned(),
-            call: call.clone(),
-            since,
-            deadline,
-            queued: false,
-            answer: Some(sender),
-        };
-        state.calls.insert(call.ticket.clone(), waiting);
+        let waiting =
+            Waiting { call: call.clone(), since, deadline, queued: false, answer: Some(sender) };
+        state.namespace(namespace).calls.insert(call.ticket.clone(), waiting);
         Ok(receiver)
     }
 
-    /// Notes that the call stands in Redis. Where its namespace is new to this node: when it has to
-    /// be swept, for a patrol to follow.
-    pub(crate) fn queued(&self, ticket: &str) -> Result<Option<watch::Receiver<Instant>>, Error> {
+    /// Redis has queued the call. Where that makes its namespace active, the time of its next sweep.
+    pub(crate) fn queued(&self, namespace: &str, ticket: &str) -> Result<Option<SweepTime>, Error> {
         let mut state = self.state();
         if state.closing {
-            return Err(closing());
+            return Err(shutting_down());
         }
-        let Some(waiting) = state.calls.get_mut(ticket) else {
-            return Ok(None);
-        };
+        let Some(here) = state.namespaces.get_mut(namespace) else { return Ok(None) };
+        let Some(waiting) = here.calls.get_mut(ticket) else { return Ok(None) };
         waiting.queued = true;
-        let namespace = waiting.namespace.clone();
-        Ok(state.visit(&namespace))
+        Ok(here.activate())
     }
 
-    /// A semaphore of the namespace is watched: as where a call waits.
-    pub(crate) fn visit(&self, namespace: &str) -> Option<watch::Receiver<Instant>> {
-        self.state().visit(namespace)
+    pub(crate) fn remove(&self, namespace: &str, ticket: &str) {
+        self.state().remove(namespace, ticket);
     }
 
-    /// Brings the next sweep of a namespace forward, if it is later than that.
-    pub(crate) fn sweep_within(&self, namespace: &str, micros: i64) {
-        let within = u64::try_from(micros).map_or(SWEEP_EVERY, Duration::from_micros);
-        let at = Instant::now() + within.min(SWEEP_EVERY);
-        if let Some(space) = self.state().spaces.get(namespace) {
-            space.sweep_at.send_if_modified(|next| {
-                let sooner = at < *next;
-                if sooner {
-                    *next = at;
-                }
-                sooner
-            });
-        }
-    }
-
-    /// Puts the next sweep off: it begins now, and only what it finds brings it forward.
-    pub(crate) fn sweep_begins(&self, namespace: &str, next: Duration) {
-        if let Some(space) = self.state().spaces.get(namespace) {
-            space.sweep_at.send_replace(Instant::now() + next);
-        }
-    }
-
-    pub(crate) fn leave(&self, ticket: &str) {
-        self.state().calls.remove(ticket);
-    }
-
-    pub(crate) fn answer(&self, ticket: &str, answer: Answer) {
-        let waiting = match answer {
-            Answer::AskAgain => self.state().calls.get_mut(ticket).and_then(|w| w.answer.take()),
-            _ => self.state().calls.remove(ticket).and_then(|w| w.answer),
+    /// Gives a call its answer, if it is still waiting.
+    pub(crate) fn answer(&self, namespace: &str, ticket: &str, answer: Answer) {
+        let sender = match answer {
+            Answer::AskAgain => {
+                let mut state = self.state();
+                let here = state.namespaces.get_mut(namespace);
+                here.and_then(|here| here.calls.get_mut(ticket)?.answer.take())
+            }
+            _ => self.state().remove(namespace, ticket).and_then(|waiting| waiting.answer),
         };
-        // The call may have ended meanwhile; then nobody waits for this.
-        if let Some(sender) = waiting {
+        if let Some(sender) = sender {
+            // The call may have ended meanwhile.
             let _ = sender.send(answer);
         }
     }
 
-    /// How many calls stand in Redis for a namespace.
-    pub(crate) fn count(&self, namespace: &str) -> usize {
-        self.state().calls.values().filter(|w| w.queued && w.namespace == namespace).count()
+    /// Gives a call what Redis decided.
+    pub(crate) fn answer_reply(&self, namespace: &str, ticket: &str, reply: &AcquireReply) {
+        let answer = match (reply.outcome, &reply.error) {
+            (Outcome::Error, Some(text)) => Answer::Failed(Error::from_text(text)),
+            _ => Answer::Reply(Box::new(reply.clone())),
+        };
+        self.answer(namespace, ticket, answer);
     }
 
-    /// The calls that stand in Redis for a namespace, the first to come first.
-    pub(crate) fn in_namespace(&self, namespace: &str) -> Vec<Call> {
+    /// How many calls are queued in a namespace.
+    pub(crate) fn count(&self, namespace: &str) -> usize {
+        self.state().queued(namespace).count()
+    }
+
+    /// The calls that are queued in a namespace, in the order of their arrival.
+    pub(crate) fn calls(&self, namespace: &str) -> Vec<Call> {
         let state = self.state();
         if state.closing {
-            // They are being set aside: nobody is to bring them back from here.
+            // They are being parked: nothing may bring them back from here.
             return Vec::new();
         }
-        let here = |w: &&Waiting| w.queued && w.namespace == namespace;
-        let mut waiting: Vec<_> = state.calls.values().filter(here).collect();
-        waiting.sort_by_key(|w| w.since);
-        waiting.into_iter().map(|w| w.call.clone()).collect()
+        let mut waiting: Vec<_> = state.queued(namespace).collect();
+        waiting.sort_by_key(|waiting| waiting.since);
+        waiting.into_iter().map(|waiting| waiting.call.clone()).collect()
     }
 
-    /// The calls that stand in Redis for a namespace, by the semaphore that they wait for.
-    pub(crate) fn crowds(&self, namespace: &str) -> HashMap<String, Crowd> {
-        let mut crowds: HashMap<String, Crowd> = HashMap::new();
-        let state = self.state();
-        for w in state.calls.values().filter(|w| w.queued && w.namespace == namespace) {
-            match crowds.get_mut(&w.call.semaphore) {
-                Some(crowd) => {
-                    crowd.count += 1;
-                    crowd.since = crowd.since.min(w.since);
-                }
+    /// How many calls are queued in a namespace, and since when, by semaphore.
+    pub(crate) fn by_semaphore(&self, namespace: &str) -> HashMap<String, WaitingCalls> {
+        let mut by_semaphore: HashMap<String, WaitingCalls> = HashMap::new();
+        for waiting in self.state().queued(namespace) {
+            match by_semaphore.get_mut(&waiting.call.semaphore) {
+                Some(calls) => calls.add(waiting.since),
                 None => {
-                    let crowd = Crowd { count: 1, since: w.since };
-                    crowds.insert(w.call.semaphore.clone(), crowd);
+                    let calls = WaitingCalls { count: 1, since: waiting.since };
+                    by_semaphore.insert(waiting.call.semaphore.clone(), calls);
                 }
             }
         }
-        crowds
+        by_semaphore
     }
 
-    /// The subscription that hears a namespace's channels, if one does.
-    pub(crate) fn heard_by(&self, namespace: &str) -> Option<u64> {
-        self.state().spaces.get(namespace).and_then(|space| space.heard_by)
-    }
-
-    /// Does a patrol sweep the namespace?
-    pub(crate) fn knows(&self, namespace: &str) -> bool {
-        self.state().spaces.contains_key(namespace)
-    }
-
-    pub(crate) fn next_subscription(&self) -> u64 {
-        let mut state = self.state();
-        state.subscriptions += 1;
-        state.subscriptions
-    }
-
-    /// A subscription hears these namespaces from now on.
-    pub(crate) fn hears<'a>(
-        &self,
-        namespaces: impl Iterator<Item = &'a String>,
-        subscription: u64,
-    ) {
-        let mut state = self.state();
-        for namespace in namespaces {
-            if let Some(space) = state.spaces.get_mut(namespace) {
-                space.heard_by = Some(subscription);
-            }
-        }
-    }
-
-    /// The subscription hears these namespaces no more; another may.
-    pub(crate) fn deafen<'a>(
-        &self,
-        namespaces: impl Iterator<Item = &'a String>,
-        subscription: u64,
-    ) {
-        let mut state = self.state();
-        for namespace in namespaces {
-            if let Some(space) = state.spaces.get_mut(namespace)
-                && space.heard_by == Some(subscription)
-            {
-                space.heard_by = None;
-            }
-        }
-    }
-
-    /// Whoever hears the namespace, it is the wrong place by now.
-    pub(crate) fn misplaced(&self, namespace: &str) {
-        if let Some(space) = self.state().spaces.get_mut(namespace) {
-            space.heard_by = None;
-        }
-    }
-
-    /// Forgets a namespace in which no call waits, if `idle` says so too; `then` runs before any call
-    /// can wait there anew.
-    pub(crate) fn forget(
-        &self,
-        namespace: &str,
-        idle: impl FnOnce() -> bool,
-        then: impl FnOnce(),
-    ) -> bool {
-        let mut state = self.state();
-        let idle = !state.calls.values().any(|w| w.namespace == namespace) && idle();
-        if idle {
-            state.spaces.remove(namespace);
-            then();
-        }
-        idle
-    }
-
-    /// From now on no call may wait. Those that do, by namespace, with what is left of their time.
+    /// From now on no call may wait. Returns those that do, with the time that each has left.
     pub(crate) fn close(&self) -> HashMap<String, Vec<(Call, Duration)>> {
         let mut state = self.state();
         state.closing = true;
         let now = Instant::now();
-        let mut calls: HashMap<String, Vec<_>> = HashMap::new();
-        for waiting in state.calls.values().filter(|w| w.queued) {
-            let left = waiting.deadline.saturating_duration_since(now);
-            let here = calls.entry(waiting.namespace.clone()).or_default();
-            here.push((waiting.call.clone(), left));
+        let left = |waiting: &Waiting| {
+            (waiting.call.clone(), waiting.deadline.saturating_duration_since(now))
+        };
+        let mut calls = HashMap::new();
+        for namespace in state.namespaces.keys() {
+            let here: Vec<_> = state.queued(namespace).map(left).collect();
+            if !here.is_empty() {
+                calls.insert(namespace.clone(), here);
+            }
         }
         calls
     }
 
-    /// Is no call to wait any more?
-    pub(crate) fn closing(&self) -> bool {
+    pub(crate) fn is_closing(&self) -> bool {
         self.state().closing
     }
 
@@ -288,6 +233,109 @@ impl Waits {
     }
 }
 
-pub(crate) fn closing() -> Error {
+/// Active namespaces.
+impl Waiters {
+    /// Makes a namespace active. The time of its next sweep; none where it was active already.
+    pub(crate) fn activate(&self, namespace: &str) -> Option<SweepTime> {
+        self.state().namespace(namespace).activate()
+    }
+
+    /// Makes a namespace inactive where no call waits, if `unused` agrees. `then` runs before any
+    /// call can make it active again.
+    pub(crate) fn deactivate(
+        &self,
+        namespace: &str,
+        unused: impl FnOnce() -> bool,
+        then: impl FnOnce(),
+    ) -> bool {
+        let mut state = self.state();
+        let here = state.namespaces.get(namespace);
+        let unused = here.is_none_or(|here| here.calls.is_empty()) && unused();
+        if unused {
+            state.namespaces.remove(namespace);
+            then();
+        }
+        unused
+    }
+
+    pub(crate) fn is_active(&self, namespace: &str) -> bool {
+        self.state().active(namespace).is_some()
+    }
+
+    /// Brings the next sweep of a namespace forward, if it is later than `micros` from now (negative:
+    /// nothing is due).
+    pub(crate) fn sweep_within(&self, namespace: &str, micros: i64) {
+        let within = u64::try_from(micros).map_or(SWEEP_EVERY, Duration::from_micros);
+        let at = Instant::now() + within.min(SWEEP_EVERY);
+        if let Some(active) = self.state().active(namespace) {
+            active.sweep_at.send_if_modified(|next| {
+                let sooner = at < *next;
+                if sooner {
+                    *next = at;
+                }
+                sooner
+            });
+        }
+    }
+
+    /// A sweep begins: the next one is due in `next`, unless something brings it forward.
+    pub(crate) fn sweep_begins(&self, namespace: &str, next: Duration) {
+        if let Some(active) = self.state().active(namespace) {
+            active.sweep_at.send_replace(Instant::now() + next);
+        }
+    }
+
+    /// A number for a new subscription.
+    pub(crate) fn next_subscription(&self) -> u64 {
+        let mut state = self.state();
+        state.subscriptions += 1;
+        state.subscriptions
+    }
+
+    /// The subscription that receives a namespace's channels, if one does.
+    pub(crate) fn subscription(&self, namespace: &str) -> Option<u64> {
+        self.state().active(namespace)?.subscription
+    }
+
+    /// A subscription receives these namespaces' channels from now on.
+    pub(crate) fn subscribed<'a>(
+        &self,
+        namespaces: impl Iterator<Item = &'a String>,
+        subscription: u64,
+    ) {
+        let mut state = self.state();
+        for namespace in namespaces {
+            if let Some(active) = state.active(namespace) {
+                active.subscription = Some(subscription);
+            }
+        }
+    }
+
+    /// A subscription has ended; another one may receive some of the namespaces by now.
+    pub(crate) fn unsubscribed<'a>(
+        &self,
+        namespaces: impl Iterator<Item = &'a String>,
+        subscription: u64,
+    ) {
+        let mut state = self.state();
+        for namespace in namespaces {
+            if let Some(active) = state.active(namespace)
+                && active.subscription == Some(subscription)
+            {
+                active.subscription = None;
+            }
+        }
+    }
+
+    /// The namespace has moved to another server: whatever is subscribed, it is at the wrong one.
+    pub(crate) fn moved(&self, namespace: &str) {
+        if let Some(active) = self.state().active(namespace) {
+            active.subscription = None;
+        }
+    }
+}
+
+/// Why a call may not wait on a client that shuts down.
+pub(crate) fn shutting_down() -> Error {
     Error::unavailable("this node shuts down: ask another, the place in the queue is kept")
 }

@@ -24,21 +24,28 @@ use self::table::{Entry, Table};
 use crate::config::{Config, Limits};
 use crate::error::Error;
 pub use crate::pagination::{Edge, PageReply, PageStart};
-use crate::transport::diagnostics::Checkup;
+use crate::transport::diagnostics::Diagnostics;
 use crate::transport::keys::Keys;
-use crate::transport::router::Lanes;
-use crate::transport::topology::{Address, Servers};
+use crate::transport::router::Router;
+use crate::transport::topology::{Address, Topology};
 use crate::wire::{
     Holder, Metadata, Namespace, QueueDiscipline, Semaphore, SemaphoreWaiterResponse, Waiter,
 };
 
 /// The scripts, and the lanes to the servers that run them.
 pub struct Scripts {
-    lanes: Lanes,
+    router: Router,
     table: Table,
     pub(crate) keys: Keys,
     limits: Limits,
+    observer: Observer,
 }
+
+/// Called with each state of a semaphore that a reply or a message shows, and its namespace.
+pub(crate) type Observer = Box<dyn Fn(&str, &Semaphore) + Send + Sync>;
+
+/// How long Redis remembers downs and ups that were not acknowledged.
+pub(crate) const REMEMBERED_FOR: Duration = Duration::from_secs(600);
 
 /// A script with its arguments, for the server that has the namespace.
 struct Invocation<'a> {
@@ -62,27 +69,29 @@ impl Invocation<'_> {
 impl Scripts {
     /// Prepares the scripts; connects with the first.
     pub fn new(config: &Config) -> Result<Self, Error> {
-        let servers = Arc::new(Servers::new(config)?);
-        Ok(Self::on_servers(config, servers, mpsc::unbounded_channel().0))
+        let topology = Arc::new(Topology::new(config)?);
+        Ok(Self::on_topology(config, topology, mpsc::unbounded_channel().0, Box::new(|_, _| {})))
     }
 
     /// `moves` hears of each namespace that changes its server.
-    pub(crate) fn on_servers(
+    pub(crate) fn on_topology(
         config: &Config,
-        servers: Arc<Servers>,
+        topology: Arc<Topology>,
         moves: mpsc::UnboundedSender<String>,
+        observer: Observer,
     ) -> Self {
         Self {
-            table: Table::new(config.test_clock, servers.is_cluster()),
-            lanes: Lanes::new(config, servers, moves),
+            table: Table::new(config.test_clock, topology.is_cluster()),
+            router: Router::new(config, topology, moves),
             keys: Keys::new(&config.key_prefix),
             limits: config.limits.clone(),
+            observer,
         }
     }
 
     /// One PING, without a second try.
     pub(crate) async fn ping(&self) -> Result<(), Error> {
-        self.lanes.ping().await
+        self.router.ping().await
     }
 
     /// Sees, before anything is written, that Redis lets this user do what the scripts do.
@@ -98,13 +107,13 @@ impl Scripts {
     }
 
     /// What each server says of how it keeps its data, by its address.
-    pub(crate) async fn checkup(&self) -> Result<Vec<(Address, Checkup)>, Error> {
-        self.lanes.each(Checkup::of).await
+    pub(crate) async fn diagnose(&self) -> Result<Vec<(Address, Diagnostics)>, Error> {
+        self.router.ask_all(Diagnostics::ask).await
     }
 
     /// The server can't be used: look whether the address leads to another by now.
-    pub(crate) async fn renew(&self, address: &Address) {
-        self.lanes.renew(address).await;
+    pub(crate) async fn reconnect(&self, address: &Address) {
+        self.router.reconnect(address).await;
     }
 
     /// Sees that this user may WAIT. For no replica it does not: it answers at once.
@@ -336,7 +345,7 @@ impl Scripts {
         if wanted.explain {
             script.arg(1);
         }
-        parse(&self.text(&script).await?)
+        self.acquire_reply(ns, &script).await
     }
 
     /// The script's view of each call: goes on, lost, or answered; and µs until a sweep is due.
@@ -349,7 +358,7 @@ impl Scripts {
         let (sweep_in, replies) =
             replies.split_first().ok_or_else(|| Error::internal("resume answered nothing"))?;
         let resumed =
-            replies.iter().map(|reply| CallState::parse(reply)).collect::<Result<_, _>>()?;
+            replies.iter().map(|reply| self.call_state(ns, reply)).collect::<Result<_, _>>()?;
         Ok((parse(sweep_in)?, resumed))
     }
 
@@ -366,7 +375,7 @@ impl Scripts {
         if let Some((weight, share)) = explain {
             script.arg(weight).arg(share);
         }
-        parse(&self.text(&script).await?)
+        self.acquire_reply(ns, &script).await
     }
 
     pub async fn cancel(&self, ns: &str, call: &Call) -> Result<(), Error> {
@@ -402,7 +411,7 @@ impl Scripts {
         for (call, keep) in calls {
             script.arg(&call.lease_id).arg(&call.semaphore).arg(&call.ticket).arg(micros(*keep));
         }
-        self.list(&script).await?.iter().map(|reply| CallState::parse(reply)).collect()
+        self.list(&script).await?.iter().map(|reply| self.call_state(ns, reply)).collect()
     }
 
     pub async fn release(&self, ns: &str, name: &str, lease_id: &str) -> Result<Semaphore, Error> {
@@ -418,7 +427,9 @@ impl Scripts {
     /// Has every change of the semaphore published for a time; what it shows now.
     pub async fn watch(&self, ns: &str, name: &str) -> Result<WatchReply, Error> {
         let mut call = self.on(&self.table.watch, ns);
-        parse(&self.text(call.arg(name)).await?)
+        let reply: WatchReply = parse(&self.text(call.arg(name)).await?)?;
+        self.observe(ns, reply.semaphore.as_ref());
+        Ok(reply)
     }
 
     // How scripts are run.
@@ -430,7 +441,47 @@ impl Scripts {
     }
 
     async fn record(&self, call: &Invocation<'_>) -> Result<RecordReply, Error> {
-        parse(&self.text(call).await?)
+        let reply: RecordReply = parse(&self.text(call).await?)?;
+        if let Some(semaphore) = &reply.semaphore {
+            (self.observer)(call.namespace, semaphore);
+        }
+        Ok(reply)
+    }
+
+    async fn acquire_reply(&self, ns: &str, call: &Invocation<'_>) -> Result<AcquireReply, Error> {
+        let reply: AcquireReply = parse(&self.text(call).await?)?;
+        self.observe(ns, reply.semaphore.as_ref());
+        Ok(reply)
+    }
+
+    fn observe(&self, ns: &str, semaphore: Option<&Semaphore>) {
+        if let Some(semaphore) = semaphore {
+            (self.observer)(ns, semaphore);
+        }
+    }
+
+    fn call_state(&self, ns: &str, reply: &str) -> Result<CallState, Error> {
+        let state = CallState::parse(reply)?;
+        if let CallState::Answered(reply) = &state {
+            self.observe(ns, reply.semaphore.as_ref());
+        }
+        Ok(state)
+    }
+
+    /// Reads a message on a node's channel.
+    pub(crate) fn message(&self, ns: &str, payload: &[u8]) -> Result<Message, Error> {
+        let message = parse(&String::from_utf8_lossy(payload))?;
+        if let Message::Answer { calls, answer } = &message {
+            calls.iter().for_each(|_| self.observe(ns, answer.semaphore.as_ref()));
+        }
+        Ok(message)
+    }
+
+    /// Reads a message on the channel of a watched semaphore.
+    pub(crate) fn watch_message(&self, ns: &str, payload: &[u8]) -> Result<WatchReply, Error> {
+        let reply: WatchReply = parse(&String::from_utf8_lossy(payload))?;
+        self.observe(ns, reply.semaphore.as_ref());
+        Ok(reply)
     }
 
     /// Runs a script until it has not to be called again.
@@ -455,7 +506,7 @@ impl Scripts {
     async fn once(&self, call: &Invocation<'_>) -> Result<String, (Error, bool)> {
         let attempt =
             |mut connection| async move { call.script.invoke_async(&mut connection).await };
-        self.lanes.run(call.namespace, attempt).await
+        self.router.run(call.namespace, attempt).await
     }
 
     /// Like `text`, of scripts that answer a list.
@@ -469,7 +520,7 @@ impl Scripts {
                 .map_err(RedisError::from)
             };
             let reply: Vec<String> =
-                self.lanes.run(call.namespace, attempt).await.map_err(|(error, _)| error)?;
+                self.router.run(call.namespace, attempt).await.map_err(|(error, _)| error)?;
             if reply.first().is_none_or(|first| first != AGAIN) {
                 return Ok(reply);
             }
@@ -478,7 +529,7 @@ impl Scripts {
 
     async fn command<T: redis::FromRedisValue>(&self, command: &redis::Cmd) -> Result<T, Error> {
         let attempt = |mut connection| async move { command.query_async(&mut connection).await };
-        self.lanes.run(INDEX, attempt).await.map_err(|(error, _)| error)
+        self.router.run(INDEX, attempt).await.map_err(|(error, _)| error)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Permits without an owner.
 
-use super::reply::{AcquireReply, parse};
+use super::reply::AcquireReply;
 use super::{Scripts, semaphore};
 use crate::error::Error;
 use crate::wire::Semaphore;
@@ -15,7 +15,7 @@ impl Scripts {
         heard: &[String],
     ) -> Result<AcquireReply, Error> {
         let mut call = self.on(&self.table.down, ns);
-        parse(&self.text(call.arg(name).arg(ticket).arg(heard)).await?)
+        self.acquire_reply(ns, call.arg(name).arg(ticket).arg(heard)).await
     }
 
     pub async fn up(

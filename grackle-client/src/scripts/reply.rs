@@ -49,7 +49,8 @@ pub struct SweepReply {
     /// Calls that wait through the node, as Redis knows them.
     pub waiting: usize,
     /// Subscriptions to the node's channel that Redis sees.
-    pub heard: usize,
+    #[serde(rename = "heard")]
+    pub subscribers: usize,
 }
 
 /// Messages and replies may overtake each other by that much, in µs. What is older by more is of a

@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn calls_are_remembered_as_long_as_the_client_believes() {
         let lua = include_str!("../../lua/shared/ownerless.lua");
-        let micros = crate::engine::plain::acknowledged::REMEMBERED_FOR.as_micros();
+        let micros = super::super::REMEMBERED_FOR.as_micros();
         assert!(lua.contains(&format!("local REMEMBERED_FOR = {micros}\n")));
     }
 

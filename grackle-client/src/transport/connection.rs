@@ -1,7 +1,7 @@
 //! The connection to one server that all commands of a client share.
 //!
 //! Commands of many tasks travel down one multiplexed connection, which is what makes them fast.
-//! The pool makes it, within its time; the lane replaces it when it breaks.
+//! The pool makes it within its time limit. It is replaced when it breaks.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,12 +14,12 @@ use deadpool_redis::{Connection, Manager, Pool, PoolError, Runtime};
 use tokio::sync::Mutex;
 
 use crate::config::Config;
-use crate::transport::topology::{Address, Servers};
+use crate::transport::topology::{Address, Topology};
 
-pub(crate) struct Lane {
-    servers: Arc<Servers>,
+pub(crate) struct ServerConnection {
+    topology: Arc<Topology>,
     address: Address,
-    patience: Patience,
+    timeouts: Timeouts,
     current: RwLock<Option<Current>>,
     /// Held while connecting, so that a crowd makes one connection.
     connecting: Mutex<Connecting>,
@@ -28,33 +28,33 @@ pub(crate) struct Lane {
 #[derive(Default)]
 struct Connecting {
     /// The last connection that was used.
-    last: Option<Link>,
+    last: Option<ConnectionId>,
     /// The last attempt that failed, for those who waited for it.
     failed: Option<(Instant, RedisError)>,
 }
 
-/// How long a connection, and an answer on it, may take.
+/// How long connecting, and one command, may take.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
+pub(crate) struct Timeouts {
     connect: Duration,
     command: Duration,
 }
 
 struct Current {
     connection: Connection,
-    link: Link,
+    id: ConnectionId,
 }
 
-/// A connection as Redis knows it: its number, and the run of the server that counted it.
+/// A connection as Redis knows it: its number, and the run of the server that gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Link {
+struct ConnectionId {
     number: i64,
     run: String,
 }
 
-impl Patience {
-    /// The same, with that much longer for an answer.
-    pub(crate) fn and(self, longer: Duration) -> Self {
+impl Timeouts {
+    /// The same, with that much more time for a command.
+    pub(crate) fn with_longer_commands(self, longer: Duration) -> Self {
         Self { command: self.command + longer, ..self }
     }
 
@@ -63,14 +63,14 @@ impl Patience {
     }
 }
 
-impl Lane {
-    /// Connects with the first command.
-    pub(crate) fn new(servers: Arc<Servers>, address: Address, patience: Patience) -> Self {
+impl ServerConnection {
+    /// Does not connect before the first command.
+    pub(crate) fn new(topology: Arc<Topology>, address: Address, timeouts: Timeouts) -> Self {
         let (current, connecting) = (RwLock::new(None), Mutex::default());
-        Self { servers, address, patience, current, connecting }
+        Self { topology, address, timeouts, current, connecting }
     }
 
-    /// The connection, and its number, by which it can be retired.
+    /// The connection, and the number by which [`retire`](Self::retire) knows it.
     pub(crate) async fn connection(&self) -> Result<(MultiplexedConnection, i64), RedisError> {
         if let Some(current) = self.current() {
             return Ok(current);
@@ -85,38 +85,38 @@ impl Lane {
         {
             return Err(error.clone());
         }
-        let made = self.succeed(connecting.last.as_ref()).await;
+        let made = self.replace(connecting.last.as_ref()).await;
         let current = made.inspect_err(|error| {
             connecting.failed = Some((Instant::now(), error.clone()));
         })?;
-        let handle = (current.connection.as_ref().clone(), current.link.number);
-        connecting.last = Some(current.link.clone());
+        let handle = (current.connection.as_ref().clone(), current.id.number);
+        connecting.last = Some(current.id.clone());
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(current);
         Ok(handle)
     }
 
-    /// Makes a connection, and ends the one before on the server.
+    /// Makes a connection, and ends the previous one on the server.
     ///
-    /// Boxed, and its type with it: it is rare, and too deep for the compiler to look through in
-    /// every future of the face.
-    fn succeed<'a>(
+    /// Boxed: it is rare, and its type would make every future of the client too deep for the
+    /// compiler.
+    fn replace<'a>(
         &'a self,
-        last: Option<&'a Link>,
+        last: Option<&'a ConnectionId>,
     ) -> Pin<Box<dyn Future<Output = Result<Current, RedisError>> + Send + 'a>> {
         Box::pin(async move {
             let mut connection = self.connect().await?;
-            let link = Link::of(&mut connection).await?;
+            let id = ConnectionId::of(&mut connection).await?;
             if let Some(last) = last {
-                link.succeeds(last, &mut connection).await?;
+                id.end_previous(last, &mut connection).await?;
             }
-            Ok(Current { connection, link })
+            Ok(Current { connection, id })
         })
     }
 
     async fn connect(&self) -> Result<Connection, RedisError> {
-        let Patience { connect, command } = self.patience;
-        // Sentinels are asked here, and may be silent.
-        let client = tokio::time::timeout(connect, self.servers.client(&self.address)).await;
+        let Timeouts { connect, command } = self.timeouts;
+        // This may ask Sentinels, which may not answer.
+        let client = tokio::time::timeout(connect, self.topology.client(&self.address)).await;
         let client = client.map_err(|_| pool_error("no Sentinel names a master"))??;
         let timeouts = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(connect))
@@ -136,21 +136,21 @@ impl Lane {
 
     fn current(&self) -> Option<(MultiplexedConnection, i64)> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        let handle = |current: &Current| (current.connection.as_ref().clone(), current.link.number);
+        let handle = |current: &Current| (current.connection.as_ref().clone(), current.id.number);
         current.as_ref().map(handle)
     }
 
-    /// Gives a broken connection up; the next command makes another.
+    /// Drops a broken connection; the next command makes another.
     pub(crate) fn retire(&self, number: i64) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(broken) = current.take_if(|current| current.link.number == number) {
-            // Out of the pool: its check would only find out once more that it is broken.
+        if let Some(broken) = current.take_if(|current| current.id.number == number) {
+            // Taken out of the pool, whose check would only find once more that it is broken.
             drop(Connection::take(broken.connection));
         }
     }
 }
 
-impl Link {
+impl ConnectionId {
     async fn of(connection: &mut Connection) -> Result<Self, RedisError> {
         let (number, server): (i64, String) = redis::pipe()
             .cmd("CLIENT")
@@ -164,9 +164,13 @@ impl Link {
         Ok(Self { number, run: run.unwrap_or_default().to_owned() })
     }
 
-    /// Ends the connection before, if it was to the same run of the server (another counts anew):
-    /// what it still has under way must not run after what is sent from now on.
-    async fn succeeds(&self, last: &Self, connection: &mut Connection) -> Result<(), RedisError> {
+    /// Ends the previous connection, if it was to the same run of the server (a restarted one counts
+    /// from 1 again): a command that it still carries must not run after those sent from now on.
+    async fn end_previous(
+        &self,
+        last: &Self,
+        connection: &mut Connection,
+    ) -> Result<(), RedisError> {
         if last.run != self.run || last.number == self.number {
             return Ok(());
         }
@@ -175,7 +179,8 @@ impl Link {
         match kill.query_async::<i64>(connection).await {
             Err(error) if error.code().is_none() => Err(error),
             Err(error) => {
-                tracing::warn!(%error, "CLIENT KILL is refused: a lost connection's last command may run late");
+                tracing::warn!(%error, "Redis refuses CLIENT KILL, so the last command of a lost connection may run late; \
+                     give this user the right +client");
                 Ok(())
             }
             Ok(_) => Ok(()),
@@ -183,7 +188,7 @@ impl Link {
     }
 }
 
-/// Both commands were refused for one reason.
+/// Both commands of the pipeline were refused for the same reason.
 fn first_of(error: RedisError) -> RedisError {
     let errors = error.clone().into_server_errors();
     let first = errors.and_then(|errors| errors.first().map(|(_, first)| first.clone().into()));

@@ -1,4 +1,4 @@
-//! Looks at how a Redis server keeps its data: by INFO, and by CONFIG GET where the user may.
+//! Asks a Redis server how it keeps its data: by INFO, and by CONFIG GET where the user may.
 
 use std::collections::HashMap;
 
@@ -7,28 +7,28 @@ use deadpool_redis::redis::{self, RedisError};
 
 use crate::transport::warning::RedisWarningKind;
 
-/// What a server says of itself.
+/// What a server reports about itself.
 #[derive(Debug, Default)]
-pub(crate) struct Checkup {
+pub(crate) struct Diagnostics {
     /// Fields of INFO.
     info: HashMap<String, String>,
-    /// Where the user may read the configuration.
+    /// `save`; none where the user may not read the configuration. So with `appendfsync`.
     save_points: Option<String>,
     appendfsync: Option<String>,
 }
 
-impl Checkup {
-    pub(crate) async fn of(mut connection: MultiplexedConnection) -> Result<Self, RedisError> {
-        let mut checkup = Self::default();
-        // Redis 6.2 takes one section at a time.
+impl Diagnostics {
+    pub(crate) async fn ask(mut connection: MultiplexedConnection) -> Result<Self, RedisError> {
+        let mut diagnostics = Self::default();
+        // Redis 6.2 takes one section a command.
         for section in ["memory", "persistence", "replication"] {
             let mut info = redis::cmd("INFO");
             let text: String = info.arg(section).query_async(&mut connection).await?;
-            checkup.read(&text);
+            diagnostics.read(&text);
         }
-        checkup.save_points = setting(&mut connection, "save").await?;
-        checkup.appendfsync = setting(&mut connection, "appendfsync").await?;
-        Ok(checkup)
+        diagnostics.save_points = setting(&mut connection, "save").await?;
+        diagnostics.appendfsync = setting(&mut connection, "appendfsync").await?;
+        Ok(diagnostics)
     }
 
     fn read(&mut self, info: &str) {
@@ -36,10 +36,10 @@ impl Checkup {
         self.info.extend(fields.map(|(name, value)| (name.to_owned(), value.trim().to_owned())));
     }
 
-    /// All that is the matter. `replicas` may be such where others lead to their masters.
-    pub(crate) fn findings(&self, replicas_may_be: bool) -> Vec<RedisWarningKind> {
+    /// The problems that were found. A replica is none where other addresses lead to its master.
+    pub(crate) fn problems(&self, replicas_allowed: bool) -> Vec<RedisWarningKind> {
         let replica = self.replica();
-        if replica.is_some() && replicas_may_be {
+        if replica.is_some() && replicas_allowed {
             return Vec::new();
         }
         [replica, self.evicts(), self.not_append_only(), self.never_synced()]
@@ -78,7 +78,7 @@ impl Checkup {
     }
 }
 
-/// None where the user may not read it, or the server has no such thing to show.
+/// None where the user may not read it, or the server has no such setting.
 async fn setting(
     connection: &mut MultiplexedConnection,
     name: &str,
@@ -98,64 +98,64 @@ mod tests {
     const HEALTHY: &str = "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\
                            aof_enabled:1\r\nrole:master\r\n";
 
-    fn findings(
+    fn problems(
         info: &str,
         save_points: Option<&str>,
         appendfsync: Option<&str>,
     ) -> Vec<RedisWarningKind> {
-        let mut checkup = Checkup {
+        let mut diagnostics = Diagnostics {
             save_points: save_points.map(str::to_owned),
             appendfsync: appendfsync.map(str::to_owned),
-            ..Checkup::default()
+            ..Diagnostics::default()
         };
-        checkup.read(HEALTHY);
-        checkup.read(info);
-        checkup.findings(false)
+        diagnostics.read(HEALTHY);
+        diagnostics.read(info);
+        diagnostics.problems(false)
     }
 
     #[test]
-    fn a_server_that_keeps_all_it_is_told_is_fine() {
-        assert_eq!(findings("", Some(""), Some("everysec")), []);
-        assert_eq!(findings("", None, None), []);
+    fn a_server_with_an_append_only_file_has_no_problem() {
+        assert_eq!(problems("", Some(""), Some("everysec")), []);
+        assert_eq!(problems("", None, None), []);
     }
 
     #[test]
-    fn only_a_full_server_that_evicts_any_key_evicts_ours() {
+    fn only_a_policy_that_evicts_any_key_is_a_problem() {
         for (info, evicts) in [
             ("maxmemory_policy:allkeys-lru\r\n", false),
             ("maxmemory:5\r\n", false),
             ("maxmemory:5\r\nmaxmemory_policy:volatile-lru\r\n", false),
             ("maxmemory:5\r\nmaxmemory_policy:allkeys-random\r\n", true),
         ] {
-            assert_eq!(!findings(info, None, None).is_empty(), evicts, "{info}");
+            assert_eq!(!problems(info, None, None).is_empty(), evicts, "{info}");
         }
     }
 
     #[test]
-    fn what_is_not_known_of_snapshots_is_not_claimed() {
+    fn the_warning_about_snapshots_says_only_what_is_known() {
         for (save_points, says) in [
             (Some(""), "keeps nothing on disk"),
             (Some("3600 1"), "snapshots only (save 3600 1)"),
             (None, "may not read"),
         ] {
-            let found = findings("aof_enabled:0\r\n", save_points, Some("no"));
+            let found = problems("aof_enabled:0\r\n", save_points, Some("no"));
             assert_eq!(found.len(), 1, "{found:?}");
             assert!(found[0].to_string().contains(says), "{}", found[0]);
         }
     }
 
     #[test]
-    fn an_append_only_file_that_nobody_syncs_is_one_matter() {
-        assert_eq!(findings("", Some(""), Some("no")), [RedisWarningKind::NeverSynced]);
+    fn an_append_only_file_that_is_never_synced_is_one_problem() {
+        assert_eq!(problems("", Some(""), Some("no")), [RedisWarningKind::NeverSynced]);
     }
 
     #[test]
-    fn a_replica_names_its_master_and_is_none_of_a_clusters_troubles() {
+    fn a_replica_names_its_master_and_is_no_problem_in_a_cluster() {
         let info = "role:slave\r\nmaster_host:h\r\nmaster_port:1\r\nslave_read_only:1\r\n";
         let replica = RedisWarningKind::Replica { of: "h:1".to_owned(), read_only: true };
-        assert_eq!(findings(info, None, None), [replica]);
-        let mut checkup = Checkup::default();
-        checkup.read(info);
-        assert_eq!(checkup.findings(true), []);
+        assert_eq!(problems(info, None, None), [replica]);
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.read(info);
+        assert_eq!(diagnostics.problems(true), []);
     }
 }

@@ -1,4 +1,6 @@
-//! One lane to each server; runs what is asked where the namespace is, again where that helps.
+//! Runs commands on the server that has the namespace, and retries them where that helps.
+//!
+//! There is one connection to each server, shared by all commands of a client.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -12,40 +14,38 @@ use tokio::sync::mpsc;
 
 use crate::config::Config;
 use crate::error::{Error, code_and_detail};
-use crate::transport::connection::{Lane, Patience};
-use crate::transport::topology::{Address, Servers};
+use crate::transport::backoff::Backoff;
+use crate::transport::connection::{ServerConnection, Timeouts};
+use crate::transport::topology::{Address, Topology};
 
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
-/// Where a server is only looked at.
-const SOON: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// How long each server may take where all of them are asked.
+const ASK_ALL_WITHIN: Duration = Duration::from_secs(1);
 
-pub(crate) struct Lanes {
-    servers: Arc<Servers>,
-    patience: Patience,
+pub(crate) struct Router {
+    topology: Arc<Topology>,
+    timeouts: Timeouts,
     retry_for: Duration,
-    lanes: RwLock<HashMap<Address, Arc<Lane>>>,
-    /// Namespaces that another server was found to have.
+    connections: RwLock<HashMap<Address, Arc<ServerConnection>>>,
     moves: mpsc::UnboundedSender<String>,
 }
 
-impl Lanes {
-    /// `moves` hears of each namespace that changes its server.
+impl Router {
+    /// `moves` receives the name of each namespace that turns out to be on another server.
     pub(crate) fn new(
         config: &Config,
-        servers: Arc<Servers>,
+        topology: Arc<Topology>,
         moves: mpsc::UnboundedSender<String>,
     ) -> Self {
-        let (patience, retry_for) = (Patience::of(config), config.retry_for);
-        Self { servers, patience, retry_for, lanes: RwLock::default(), moves }
+        let (timeouts, retry_for) = (Timeouts::of(config), config.retry_for);
+        Self { topology, timeouts, retry_for, connections: RwLock::default(), moves }
     }
 
-    /// Runs `attempt` on the server that has the namespace, again over lost connections, until the
-    /// retry time is over.
+    /// Runs `attempt` on the server that has the namespace; retries it over lost connections until
+    /// the retry time is over.
     ///
-    /// What is run has to bear being run twice. No attempt is overtaken by an earlier one: a new
-    /// connection ends the old one on the server before it is used. The flag beside an error says
-    /// whether an earlier attempt may have run as well.
+    /// `attempt` must be safe to run twice. An earlier attempt never runs after a later one: a new
+    /// connection first ends the old one on the server. The flag beside an error tells whether an
+    /// earlier attempt may have run as well.
     pub(crate) async fn run<T, F>(
         &self,
         namespace: &str,
@@ -54,58 +54,58 @@ impl Lanes {
     where
         F: Future<Output = Result<T, RedisError>>,
     {
-        let (began, mut pause, mut retried) = (Instant::now(), FIRST_PAUSE, false);
+        let (began, mut backoff, mut retried) = (Instant::now(), Backoff::new(), false);
         let mut followed = false;
         loop {
-            let address = self.servers.address(namespace);
-            let error = match self.once(&address, namespace, &attempt).await {
+            let address = self.topology.address(namespace);
+            let error = match self.attempt(&address, namespace, &attempt).await {
                 Ok(value) => {
-                    self.note(namespace, &address);
+                    self.note_owner(namespace, &address);
                     return Ok(value);
                 }
                 Err(error) => error,
             };
-            if !self.passes(&error) || began.elapsed() + pause > self.retry_for {
+            if !self.may_pass(&error) || began.elapsed() + backoff.pause() > self.retry_for {
                 return Err((Error::from_redis(error), retried));
             }
             retried = true;
-            // Two servers that name each other, while a slot changes hands, are not asked in a rush.
+            // While a slot changes hands two servers may name each other: pause at each second turn.
             followed = self.follow(namespace, &error) && !followed;
             if !followed {
-                tracing::debug!(%error, "Redis does not answer; trying again");
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(LONGEST_PAUSE);
+                tracing::debug!(%error, namespace, "Redis does not answer; retrying");
+                backoff.wait().await;
             }
         }
     }
 
-    /// One PING, without a second try; in a cluster, to the first server that can be reached.
+    /// Sends one PING, without a retry; in a cluster, to the first server that can be reached.
     pub(crate) async fn ping(&self) -> Result<(), Error> {
         let ping = |mut connection| async move {
             redis::cmd("PING").query_async::<String>(&mut connection).await
         };
-        let mut others = self.servers.count() - 1;
+        let mut others = self.topology.count() - 1;
         loop {
-            match self.once(&self.servers.address(""), "", &ping).await {
+            match self.attempt(&self.topology.address(""), "", &ping).await {
                 Err(error) if others > 0 && breaks_connection(&error) => others -= 1,
                 answer => return answer.map(drop).map_err(Error::from_redis),
             }
         }
     }
 
-    /// Asks all servers that are known, once and at once; those that don't answer soon are left out,
-    /// unless that is all of them.
-    pub(crate) async fn each<T, F>(
+    /// Asks all known servers, at once and without a retry. Servers that do not answer in time are
+    /// left out, unless none does.
+    pub(crate) async fn ask_all<T, F>(
         &self,
         attempt: impl Fn(MultiplexedConnection) -> F,
     ) -> Result<Vec<(Address, T)>, Error>
     where
         F: Future<Output = Result<T, RedisError>>,
     {
-        let asked = self.servers.addresses().into_iter().map(|address| async {
-            match tokio::time::timeout(SOON, self.on_lane(&address, &attempt)).await {
+        let asked = self.topology.addresses().into_iter().map(|address| async {
+            let on_server = self.on_server(&address, &attempt);
+            match tokio::time::timeout(ASK_ALL_WITHIN, on_server).await {
                 Ok(answer) => answer.map(|answer| (address, answer)).map_err(Error::from_redis),
-                Err(_) => Err(Error::unavailable(format!("no answer from Redis within {SOON:?}"))),
+                Err(_) => Err(silent()),
             }
         });
         let (answers, failed): (Vec<_>, Vec<_>) =
@@ -116,32 +116,15 @@ impl Lanes {
         }
     }
 
-    /// Connects anew with the next command: the address may lead to another server by now.
-    pub(crate) async fn renew(&self, address: &Address) {
-        let lane = self.lane(address);
-        if let Ok((_, number)) = lane.connection().await {
-            lane.retire(number);
+    /// Makes the next command connect anew: the address may lead to another server by now.
+    pub(crate) async fn reconnect(&self, address: &Address) {
+        let server = self.connection_to(address);
+        if let Ok((_, number)) = server.connection().await {
+            server.retire(number);
         }
     }
 
-    async fn on_lane<T, F>(
-        &self,
-        address: &Address,
-        attempt: &impl Fn(MultiplexedConnection) -> F,
-    ) -> Result<T, RedisError>
-    where
-        F: Future<Output = Result<T, RedisError>>,
-    {
-        let lane = self.lane(address);
-        let (connection, number) = lane.connection().await?;
-        attempt(connection).await.inspect_err(|error| {
-            if breaks_connection(error) {
-                lane.retire(number);
-            }
-        })
-    }
-
-    async fn once<T, F>(
+    async fn attempt<T, F>(
         &self,
         address: &Address,
         namespace: &str,
@@ -150,63 +133,91 @@ impl Lanes {
     where
         F: Future<Output = Result<T, RedisError>>,
     {
-        let lane = self.lane(address);
-        let (connection, number) = lane.connection().await.inspect_err(|_| {
-            self.servers.unreachable(namespace, address);
-        })?;
-        attempt(connection).await.inspect_err(|error| {
-            if breaks_connection(error) {
-                lane.retire(number);
-            }
+        let server = self.connection_to(address);
+        let unreachable = || self.topology.unreachable(namespace, address);
+        let (connection, number) = server.connection().await.inspect_err(|_| unreachable())?;
+        retiring(&server, number, attempt(connection)).await.inspect_err(|error| {
+            // A server that reports CLUSTERDOWN may be the only one that is cut off.
             if error.kind() == ErrorKind::Server(ServerErrorKind::ClusterDown) {
-                // Perhaps it alone is cut off.
-                self.servers.unreachable(namespace, address);
+                unreachable();
             }
         })
     }
 
-    fn lane(&self, address: &Address) -> Arc<Lane> {
-        let lanes = self.lanes.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(lane) = lanes.get(address) {
-            return Arc::clone(lane);
+    async fn on_server<T, F>(
+        &self,
+        address: &Address,
+        attempt: &impl Fn(MultiplexedConnection) -> F,
+    ) -> Result<T, RedisError>
+    where
+        F: Future<Output = Result<T, RedisError>>,
+    {
+        let server = self.connection_to(address);
+        let (connection, number) = server.connection().await?;
+        retiring(&server, number, attempt(connection)).await
+    }
+
+    fn connection_to(&self, address: &Address) -> Arc<ServerConnection> {
+        let connections = self.connections.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(connection) = connections.get(address) {
+            return Arc::clone(connection);
         }
-        drop(lanes);
-        let mut lanes = self.lanes.write().unwrap_or_else(PoisonError::into_inner);
-        let make =
-            || Arc::new(Lane::new(Arc::clone(&self.servers), address.clone(), self.patience));
-        Arc::clone(lanes.entry(address.clone()).or_insert_with(make))
+        drop(connections);
+        let mut connections = self.connections.write().unwrap_or_else(PoisonError::into_inner);
+        let connection = connections.entry(address.clone()).or_insert_with(|| {
+            let topology = Arc::clone(&self.topology);
+            Arc::new(ServerConnection::new(topology, address.clone(), self.timeouts))
+        });
+        Arc::clone(connection)
     }
 
-    /// Is this an error that passes with time?
-    fn passes(&self, error: &RedisError) -> bool {
+    /// Can the same command succeed later?
+    fn may_pass(&self, error: &RedisError) -> bool {
         breaks_connection(error)
-            || is_for_now(error)
-            || (is_moved(error) && self.servers.is_cluster())
+            || is_temporary(error)
+            || (is_moved(error) && self.topology.is_cluster())
     }
 
-    /// Goes where the server says the namespace is; false where there is nothing to follow.
+    /// Notes where the server says that the namespace is; false where that is no news.
     fn follow(&self, namespace: &str, error: &RedisError) -> bool {
         if !is_moved(error) {
             return false;
         }
-        let news = error.redirect_node().is_some_and(|(to, _)| self.servers.moved(namespace, to));
+        let news = error.redirect_node().is_some_and(|(to, _)| self.topology.moved(namespace, to));
         if news {
-            self.tell(namespace);
+            self.announce_move(namespace);
         }
         news
     }
 
-    /// A server answered that nobody had named: it took the place of one that is gone.
-    fn note(&self, namespace: &str, address: &str) {
-        if self.servers.serves(namespace, address) {
-            self.tell(namespace);
+    /// A server answered for the namespace that no other had named: it replaced one that is gone.
+    fn note_owner(&self, namespace: &str, address: &str) {
+        if self.topology.serves(namespace, address) {
+            self.announce_move(namespace);
         }
     }
 
-    fn tell(&self, namespace: &str) {
-        // Nobody listens where the node is gone.
+    fn announce_move(&self, namespace: &str) {
+        // The receiver is gone where the client is.
         let _ = self.moves.send(namespace.to_owned());
     }
+}
+
+/// Retires the connection where the command shows that it is broken.
+async fn retiring<T>(
+    server: &ServerConnection,
+    number: i64,
+    command: impl Future<Output = Result<T, RedisError>>,
+) -> Result<T, RedisError> {
+    command.await.inspect_err(|error| {
+        if breaks_connection(error) {
+            server.retire(number);
+        }
+    })
+}
+
+fn silent() -> Error {
+    Error::unavailable(format!("no answer from Redis within {ASK_ALL_WITHIN:?}"))
 }
 
 pub(crate) fn breaks_connection(error: &RedisError) -> bool {
@@ -214,12 +225,12 @@ pub(crate) fn breaks_connection(error: &RedisError) -> bool {
         || error.is_timeout()
         || error.is_connection_dropped()
         || error.kind() == ErrorKind::Parse
-        // A master that is none any more; also where it became a replica during a WAIT.
+        // The server is no longer a master; UNBLOCKED: it became a replica during a WAIT.
         || matches!(code_and_detail(error).0, "READONLY" | "UNBLOCKED")
 }
 
-/// Is this an answer that is another with time?
-fn is_for_now(error: &RedisError) -> bool {
+/// Does the server ask to try again later?
+fn is_temporary(error: &RedisError) -> bool {
     matches!(error.code(), Some("BUSY"))
         || matches!(
             error.kind(),

@@ -1,19 +1,19 @@
-//! What is the matter with how a Redis keeps what it is told.
+//! Warnings about a Redis that may lose data.
 
 use std::fmt;
 
-/// Something about a Redis server that breaks what Grackle promises, sooner or later; its text says
-/// what it means and what to do.
+/// Something about a Redis server that can break what Grackle promises. Its text says what it means
+/// and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RedisWarning {
     /// The server, `host:port`; none where there is only one.
     pub server: Option<String>,
-    /// What is the matter there.
+    /// The problem.
     pub kind: RedisWarningKind,
 }
 
-/// What may be the matter with a Redis server.
+/// A problem of a Redis server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RedisWarningKind {
@@ -21,11 +21,11 @@ pub enum RedisWarningKind {
     Replica {
         /// Its master, `host:port`.
         of: String,
-        /// It refuses what is written; else it forgets that, sooner or later.
+        /// It refuses writes; where it does not, it loses them when it follows its master again.
         read_only: bool,
     },
-    /// It evicts keys when its memory is full. (Only policies that evict any key: the `volatile`
-    /// ones find none of Grackle's, whose keys have no TTL.)
+    /// It evicts keys when its memory is full. (Only policies that evict any key count: the
+    /// `volatile` ones evict none of Grackle's keys, which have no TTL.)
     Evicts {
         /// `maxmemory`, in bytes.
         maxmemory: u64,
@@ -34,15 +34,15 @@ pub enum RedisWarningKind {
     },
     /// It has no append-only file.
     NotAppendOnly {
-        /// What it says to CONFIG GET save; none where the user may not ask.
+        /// Its setting `save`; none where the user may not read it.
         save_points: Option<String>,
     },
-    /// It leaves it to the system when its append-only file gets to the disk.
+    /// It never syncs its append-only file to the disk.
     NeverSynced,
 }
 
 impl RedisWarning {
-    /// Can nothing be done with this server as it is?
+    /// Is the server unusable as it is?
     #[must_use]
     pub fn is_fatal(&self) -> bool {
         matches!(self.kind, RedisWarningKind::Replica { read_only: true, .. })

@@ -1,6 +1,6 @@
-//! What one node sees of one semaphore: a few minutes in a few buckets, and whether it is a convoy.
+//! The load of one semaphore in the last two minutes, as this node saw it, and whether it is a convoy.
 //!
-//! Every time is a distance from one moment, and an argument: a test walks minutes without sleeping.
+//! All times are arguments, counted from one moment: so tests pass minutes without sleeping.
 
 use std::time::Duration;
 
@@ -10,44 +10,44 @@ use crate::wire::Convoy;
 
 const NANOS_A_MICRO: i64 = 1_000;
 
-/// How much of the time a bucket is.
+/// The length of a bucket.
 const BUCKET: Duration = Duration::from_secs(5);
-/// So many are kept.
+/// How many are kept.
 const BUCKETS: u64 = 24;
-/// A minute, in buckets.
+/// Buckets in a minute.
 const MINUTE: u64 = 12;
-/// A quarter of it.
+/// Buckets in a quarter of it.
 const QUARTER: u64 = MINUTE / 4;
-/// What is the present, in buckets.
-const LATELY: u64 = 4;
-/// Nobody seen to wait for that long is nobody waiting.
-const SILENCE: Duration = Duration::from_secs(BUCKET.as_secs() * LATELY);
+/// Buckets that count as the present.
+const RECENT: u64 = 4;
+/// After that long without a sight of a waiter, nobody waits.
+const SILENCE: Duration = Duration::from_secs(BUCKET.as_secs() * RECENT);
 
-/// Something to tell of a series.
+/// A convoy begins or ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum ConvoyChange {
     Begins(Convoy),
     Ends { after: Duration },
 }
 
 #[derive(Debug)]
-pub(crate) struct Series {
+pub(crate) struct LoadHistory {
     buckets: [Bucket; BUCKETS as usize],
-    /// When anything was seen last.
+    /// When something was observed last.
     seen_at: Duration,
-    /// Since when somebody waits, as far as is known, and when that was seen last.
+    /// Since when somebody waits, as far as is known, and when a waiter was observed last.
     waiting_since: Option<Duration>,
     waited_at: Duration,
-    /// In which bucket it was judged last.
+    /// The bucket in which `judge` looked last.
     judged: Option<u64>,
     convoy_since: Option<Duration>,
-    /// Of the last state, in nanoseconds by Redis' clock.
+    /// That of the last state.
     last_activity_at: i64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Bucket {
-    /// Which of all buckets of all time it is; none yet.
+    /// Counted from the start of time; none where it is unused.
     number: Option<u64>,
     waiting: i64,
     held: i64,
@@ -57,7 +57,7 @@ struct Bucket {
     drained: i64,
 }
 
-impl Series {
+impl LoadHistory {
     pub(crate) fn new() -> Self {
         Self {
             buckets: [Bucket::default(); BUCKETS as usize],
@@ -79,9 +79,8 @@ impl Series {
         number_of(now).saturating_sub(number_of(self.seen_at)) < BUCKETS
     }
 
-    /// Notes when the semaphore was in a state; false where a later one was seen already. Replies and
-    /// messages come by two ways.
-    pub(crate) fn takes(&mut self, last_activity_at: i64) -> bool {
+    /// Is a state newer than the last one? Replies and messages may overtake each other.
+    pub(crate) fn is_newer(&mut self, last_activity_at: i64) -> bool {
         let older = self.last_activity_at - last_activity_at;
         if (1..REORDER_WINDOW * NANOS_A_MICRO).contains(&older) {
             return false;
@@ -90,8 +89,8 @@ impl Series {
         true
     }
 
-    /// A state of the semaphore.
-    pub(crate) fn state(&mut self, now: Duration, waiting: i64, held: i64, permits: i64) {
+    /// The semaphore is in that state.
+    pub(crate) fn observe(&mut self, now: Duration, waiting: i64, held: i64, permits: i64) {
         let bucket = self.bucket(now);
         (bucket.waiting, bucket.held, bucket.permits) = (waiting, held, permits);
         if waiting > 0 {
@@ -101,23 +100,23 @@ impl Series {
         }
     }
 
-    /// So many callers of this node wait, the first for that long.
-    pub(crate) fn waits(&mut self, now: Duration, count: i64, longest: Duration) {
+    /// `count` calls of this node wait, the first for `longest`.
+    pub(crate) fn observe_waiting(&mut self, now: Duration, count: i64, longest: Duration) {
         let bucket = self.bucket(now);
         bucket.waiting = bucket.waiting.max(count);
         bucket.wait = bucket.wait.max(longest);
         self.somebody_waits(now);
     }
 
-    /// A caller of this node was granted what it waited for.
-    pub(crate) fn granted(&mut self, now: Duration, waited: Duration, weight: i64) {
+    /// A call of this node was granted `weight` permits after a wait.
+    pub(crate) fn observe_grant(&mut self, now: Duration, waited: Duration, weight: i64) {
         let bucket = self.bucket(now);
         bucket.wait = bucket.wait.max(waited);
         bucket.drained = bucket.drained.saturating_add(weight);
     }
 
-    /// Looks whether a convoy begins or ends, once a bucket and whenever the queue is empty.
-    pub(crate) fn judge(&mut self, now: Duration) -> Option<Turn> {
+    /// Decides whether a convoy begins or ends, once a bucket and whenever the queue is empty.
+    pub(crate) fn judge(&mut self, now: Duration) -> Option<ConvoyChange> {
         let number = number_of(now);
         let emptied = self.convoy_since.is_some() && self.waiting_since.is_none();
         if self.judged == Some(number) && !emptied {
@@ -126,12 +125,12 @@ impl Series {
         self.judged = Some(number);
         match self.convoy_since {
             None => {
-                self.convoy_since = self.waiting_since.filter(|since| self.lines_up(now, *since));
-                self.convoy(now).map(Turn::Begins)
+                self.convoy_since = self.waiting_since.filter(|since| self.waits_grew(now, *since));
+                self.convoy(now).map(ConvoyChange::Begins)
             }
             Some(since) if emptied || self.is_over(now) => {
                 self.convoy_since = None;
-                Some(Turn::Ends { after: now.saturating_sub(since) })
+                Some(ConvoyChange::Ends { after: now.saturating_sub(since) })
             }
             Some(_) => None,
         }
@@ -141,13 +140,13 @@ impl Series {
         let since = self.convoy_since?;
         Some(Convoy {
             for_seconds: whole(now.saturating_sub(since)),
-            wait_seconds: whole(self.wait(now)),
+            wait_seconds: whole(self.longest_wait(now)),
         })
     }
 
-    /// The longest wait of late.
-    pub(crate) fn wait(&self, now: Duration) -> Duration {
-        self.longest_wait(number_of(now), LATELY)
+    /// The longest wait of the last 20 s.
+    pub(crate) fn longest_wait(&self, now: Duration) -> Duration {
+        self.longest_wait_in(number_of(now), RECENT)
     }
 
     /// Permits a second, over the last minute.
@@ -180,7 +179,7 @@ impl Series {
         self.seen_at = self.seen_at.max(now);
         let at = (number % BUCKETS) as usize;
         if self.buckets[at].number != Some(number) {
-            // What was seen last stands until something else is seen.
+            // The last state stands until another one is observed.
             let before = self.last(number, BUCKETS).max_by_key(|bucket| bucket.number);
             let Bucket { waiting, held, permits, .. } = before.copied().unwrap_or_default();
             let fresh = Bucket::default();
@@ -189,7 +188,7 @@ impl Series {
         &mut self.buckets[at]
     }
 
-    /// The last so many that were seen of, up to this one.
+    /// The last `count` buckets up to `number`, without unused ones.
     fn last(&self, number: u64, count: u64) -> impl Iterator<Item = &Bucket> {
         let first = (number + 1).saturating_sub(count);
         self.buckets.iter().filter(move |bucket| {
@@ -197,18 +196,18 @@ impl Series {
         })
     }
 
-    fn longest_wait(&self, number: u64, count: u64) -> Duration {
+    fn longest_wait_in(&self, number: u64, count: u64) -> Duration {
         self.last(number, count).map(|bucket| bucket.wait).max().unwrap_or_default()
     }
 
     /// The longest wait in each quarter of the minute before this bucket.
     fn quarters(&self, number: u64) -> [Duration; 4] {
         [3, 2, 1, 0]
-            .map(|back| self.longest_wait(number.saturating_sub(1 + back * QUARTER), QUARTER))
+            .map(|back| self.longest_wait_in(number.saturating_sub(1 + back * QUARTER), QUARTER))
     }
 
-    /// Is the minute that ends here that of a convoy?
-    fn lines_up(&self, now: Duration, waiting_since: Duration) -> bool {
+    /// Did waits grow all through the minute that ends here?
+    fn waits_grew(&self, now: Duration, waiting_since: Duration) -> bool {
         let number = number_of(now);
         let seen = |back: u64| {
             let end = number.saturating_sub(1 + back * QUARTER);
@@ -266,127 +265,128 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// A caller that waits from the start, as a patrol sees it: every five seconds.
-    fn wait(series: &mut Series, seconds: std::ops::Range<u64>) -> Vec<(u64, Turn)> {
-        let mut turns = Vec::new();
+    /// A caller that waits from the start, as a sweeper observes it: every five seconds.
+    fn wait(history: &mut LoadHistory, seconds: std::ops::Range<u64>) -> Vec<(u64, ConvoyChange)> {
+        let mut changes = Vec::new();
         for second in seconds.step_by(5) {
-            series.waits(at(second), 1, secs(second));
-            turns.extend(series.judge(at(second)).map(|turn| (second, turn)));
+            history.observe_waiting(at(second), 1, secs(second));
+            changes.extend(history.judge(at(second)).map(|change| (second, change)));
         }
-        turns
+        changes
     }
 
     #[test]
-    fn waits_that_grow_for_a_minute_are_a_convoy_once() {
-        let mut series = Series::new();
-        assert_eq!(wait(&mut series, 0..60), []);
-        assert_eq!(series.convoy(at(59)), None);
-        let turns = wait(&mut series, 60..300);
+    fn waits_that_grow_for_a_minute_are_one_convoy() {
+        let mut history = LoadHistory::new();
+        assert_eq!(wait(&mut history, 0..60), []);
+        assert_eq!(history.convoy(at(59)), None);
+        let changes = wait(&mut history, 60..300);
         let convoy = Convoy { for_seconds: 60, wait_seconds: 60 };
-        assert_eq!(turns, [(60, Turn::Begins(convoy))]);
+        assert_eq!(changes, [(60, ConvoyChange::Begins(convoy))]);
         let convoy = Convoy { for_seconds: 300, wait_seconds: 295 };
-        assert_eq!(series.convoy(at(300)), Some(convoy));
+        assert_eq!(history.convoy(at(300)), Some(convoy));
     }
 
     #[test]
-    fn a_queue_that_was_empty_for_a_moment_is_none() {
-        let mut series = Series::new();
-        wait(&mut series, 0..30);
-        series.state(at(31), 0, 5, 5);
-        assert_eq!(wait(&mut series, 35..90), [], "not a minute since");
-        assert_eq!(wait(&mut series, 90..105).len(), 1);
+    fn a_queue_that_was_empty_for_a_moment_is_no_convoy() {
+        let mut history = LoadHistory::new();
+        wait(&mut history, 0..30);
+        history.observe(at(31), 0, 5, 5);
+        assert_eq!(wait(&mut history, 35..90), [], "not a minute since");
+        assert_eq!(wait(&mut history, 90..105).len(), 1);
     }
 
     #[test]
-    fn waits_that_stay_as_they_are_are_none() {
-        let mut series = Series::new();
+    fn waits_that_do_not_grow_are_no_convoy() {
+        let mut history = LoadHistory::new();
         for second in 0..600 {
             // Waits of 20 s and a little, up and down.
             let waited = Duration::from_millis(20_000 + second * 37 % 500);
-            series.state(at(second), 9, 5, 5);
-            series.granted(at(second), waited, 1);
-            assert_eq!(series.judge(at(second)), None, "{second}");
+            history.observe(at(second), 9, 5, 5);
+            history.observe_grant(at(second), waited, 1);
+            assert_eq!(history.judge(at(second)), None, "{second}");
         }
-        assert!((series.drained_per_second(at(599)) - 1.0).abs() < 0.1);
+        let drained = history.drained_per_second(at(599));
+        assert!((drained - 1.0).abs() < 0.1, "{drained}");
     }
 
     #[test]
-    fn a_queue_that_is_served_too_slowly_is_one() {
-        let mut series = Series::new();
-        let mut turns = Vec::new();
+    fn a_queue_that_is_served_too_slowly_is_a_convoy() {
+        let mut history = LoadHistory::new();
+        let mut changes = Vec::new();
         for second in 0..120 {
-            series.state(at(second), 10 + second.cast_signed(), 5, 5);
-            series.granted(at(second), Duration::from_millis(5_000 + second * 200), 1);
-            turns.extend(series.judge(at(second)));
+            history.observe(at(second), 10 + second.cast_signed(), 5, 5);
+            history.observe_grant(at(second), Duration::from_millis(5_000 + second * 200), 1);
+            changes.extend(history.judge(at(second)));
         }
-        assert!(matches!(turns[..], [Turn::Begins(_)]), "{turns:?}");
+        assert!(matches!(changes[..], [ConvoyChange::Begins(_)]), "{changes:?}");
     }
 
     #[test]
-    fn it_ends_as_the_queue_is_seen_empty() {
-        let mut series = Series::new();
-        wait(&mut series, 0..100);
-        series.state(at(97), 3, 5, 5);
-        assert_eq!(series.judge(at(97)), None);
-        series.state(at(98), 0, 4, 5);
-        assert_eq!(series.judge(at(98)), Some(Turn::Ends { after: secs(98) }));
-        assert_eq!((series.judge(at(98)), series.convoy(at(98))), (None, None));
+    fn it_ends_when_the_queue_is_empty() {
+        let mut history = LoadHistory::new();
+        wait(&mut history, 0..100);
+        history.observe(at(97), 3, 5, 5);
+        assert_eq!(history.judge(at(97)), None);
+        history.observe(at(98), 0, 4, 5);
+        assert_eq!(history.judge(at(98)), Some(ConvoyChange::Ends { after: secs(98) }));
+        assert_eq!((history.judge(at(98)), history.convoy(at(98))), (None, None));
     }
 
     #[test]
-    fn it_ends_as_its_waits_grow_no_more() {
-        let mut series = Series::new();
-        wait(&mut series, 0..100);
-        let mut turns = Vec::new();
+    fn it_ends_when_its_waits_grow_no_more() {
+        let mut history = LoadHistory::new();
+        wait(&mut history, 0..100);
+        let mut changes = Vec::new();
         for second in 100..170 {
-            series.state(at(second), 9, 5, 5);
-            series.granted(at(second), secs(30), 1);
-            turns.extend(series.judge(at(second)));
+            history.observe(at(second), 9, 5, 5);
+            history.observe_grant(at(second), secs(30), 1);
+            changes.extend(history.judge(at(second)));
         }
-        assert!(matches!(turns[..], [Turn::Ends { .. }]), "{turns:?}");
+        assert!(matches!(changes[..], [ConvoyChange::Ends { .. }]), "{changes:?}");
     }
 
     #[test]
     fn it_ends_when_nobody_is_seen_to_wait_any_more() {
-        let mut series = Series::new();
-        wait(&mut series, 0..100);
-        let ends = (100..200).find(|second| series.judge(at(*second)).is_some());
+        let mut history = LoadHistory::new();
+        wait(&mut history, 0..100);
+        let ends = (100..200).find(|second| history.judge(at(*second)).is_some());
         assert!(ends.is_some_and(|second| (115..=125).contains(&second)), "{ends:?}");
     }
 
     #[test]
-    fn a_state_that_a_later_one_overtook_does_not_count_and_a_clock_set_back_hides_none() {
-        let mut series = Series::new();
-        assert!(series.takes(5_000_000_000));
-        assert!(!series.takes(4_999_999_999));
-        assert!(series.takes(5_000_000_000), "of the same moment: the later in order");
-        assert!(series.takes(1_000_000_000), "more than a second back");
-        assert!(!series.takes(999_999_999));
+    fn an_older_state_does_not_count_unless_the_clock_was_set_back() {
+        let mut history = LoadHistory::new();
+        assert!(history.is_newer(5_000_000_000));
+        assert!(!history.is_newer(4_999_999_999));
+        assert!(history.is_newer(5_000_000_000), "of the same moment: the later in order");
+        assert!(history.is_newer(1_000_000_000), "more than a second back");
+        assert!(!history.is_newer(999_999_999));
     }
 
     #[test]
-    fn what_has_no_sample_any_more_is_not_recent() {
-        let mut series = Series::new();
-        series.state(Duration::from_millis(4_900), 7, 4, 8);
+    fn a_history_without_samples_is_not_recent() {
+        let mut history = LoadHistory::new();
+        history.observe(Duration::from_millis(4_900), 7, 4, 8);
         let late = Duration::from_millis(124_800);
-        assert_eq!((series.samples(late), series.is_recent(late)), (vec![], false));
+        assert_eq!((history.samples(late), history.is_recent(late)), (vec![], false));
     }
 
     #[test]
-    fn samples_are_of_two_minutes_and_what_was_seen_last_stands() {
-        let mut series = Series::new();
-        series.state(at(0), 7, 4, 8);
+    fn samples_cover_two_minutes_and_the_last_state_stands() {
+        let mut history = LoadHistory::new();
+        history.observe(at(0), 7, 4, 8);
         for second in 1..300 {
-            series.granted(at(second), secs(1), 2);
+            history.observe_grant(at(second), secs(1), 2);
         }
-        let samples = series.samples(at(299));
+        let samples = history.samples(at(299));
         assert_eq!(samples.len(), 24);
         assert!(samples.is_sorted_by(|a, b| a.ago > b.ago));
         assert_eq!((samples[0].ago, samples[23].ago), (secs(119), secs(4)));
         assert!(samples.iter().all(|sample| sample.drained == 10 && sample.waiting_count == 7));
         assert!(samples.iter().all(|sample| sample.occupancy == 0.5));
-        assert_eq!(series.drained_per_second(at(299)), 2.0);
-        assert!(series.is_recent(at(400)) && !series.is_recent(at(420)));
-        assert_eq!(series.samples(at(500)), []);
+        assert_eq!(history.drained_per_second(at(299)), 2.0);
+        assert!(history.is_recent(at(400)) && !history.is_recent(at(420)));
+        assert_eq!(history.samples(at(500)), []);
     }
 }

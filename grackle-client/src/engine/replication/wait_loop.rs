@@ -1,10 +1,10 @@
-//! The connection to one server on which WAIT tells how far its replicas are.
+//! Runs WAIT on one server, to learn how many replicas have which grants.
 //!
-//! Grants are asked about in rounds: those that come during one share the next. A round lasts a part
-//! of the time that a grant has, so that one which just missed a round still gets a whole one.
+//! Grants that come in during one round share the next. A round lasts a third of the time that a
+//! grant has, so that a grant which just missed one still gets a whole round.
 
 use std::collections::HashMap;
-use std::sync::Weak;
+use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_redis::redis::aio::MultiplexedConnection;
@@ -14,55 +14,55 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep};
 
 use crate::config::ReplicaAcks;
-use crate::engine::Node;
-use crate::engine::replication::replica_acks::Grant;
-use crate::scripts::Call;
-use crate::transport::connection::Lane;
+use crate::engine::replication::grant::Grant;
+use crate::scripts::{Call, Scripts};
+use crate::transport::connection::ServerConnection;
 use crate::transport::router::breaks_connection;
 
 /// Rounds in the time of a grant: it may miss one.
 const ROUNDS: u32 = 3;
-/// Between two tries to reach the server.
+/// Between two tries to reach the server, and two rounds that found replicas missing.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Grants that one script confirms.
 const BATCH: usize = 500;
 
-pub(crate) struct Witness {
-    node: Weak<Node>,
-    lane: Lane,
+pub(crate) struct WaitLoop {
+    scripts: Arc<Scripts>,
+    server: ServerConnection,
     wanted: ReplicaAcks,
     grants: UnboundedReceiver<Grant>,
-    /// Not yet confirmed to stand here, on the connection that there is now.
+    /// Not yet confirmed on the present connection.
     new: Vec<Grant>,
-    /// Confirmed; replicas are still to have them.
+    /// Confirmed; too few replicas are known to have them.
     open: Vec<Grant>,
-    /// Said once, not at each grant.
-    refused: bool,
+    /// Whether a refusal was logged: once is enough.
+    refusal_logged: bool,
 }
 
-impl Witness {
+impl WaitLoop {
     pub(crate) fn new(
-        node: Weak<Node>,
-        lane: Lane,
+        scripts: Arc<Scripts>,
+        server: ServerConnection,
         wanted: ReplicaAcks,
         grants: UnboundedReceiver<Grant>,
     ) -> Self {
-        Self { node, lane, wanted, grants, new: Vec::new(), open: Vec::new(), refused: false }
+        let (new, open) = (Vec::new(), Vec::new());
+        Self { scripts, server, wanted, grants, new, open, refusal_logged: false }
     }
 
-    /// One round after the other, until the node is gone.
+    /// Runs one round after the other, until the client ends.
     pub(crate) async fn run(mut self) {
         while self.gather().await {
             if let Err(error) = self.round().await {
-                tracing::debug!(%error, "replicas can't be asked about; trying again");
-                // Another connection may be to another server, which knows nothing of them.
+                tracing::debug!(%error, "could not ask about replicas; retrying");
+                // The next connection may lead to a server that does not have the grants.
                 self.new.append(&mut self.open);
                 sleep(PAUSE).await;
             }
         }
     }
 
-    /// Waits until there is a grant to ask about; false where the node is gone.
+    /// Waits until there is a grant to ask about; false where the client has ended.
     async fn gather(&mut self) -> bool {
         self.new.retain(Grant::is_open);
         self.open.retain(Grant::is_open);
@@ -79,56 +79,43 @@ impl Witness {
     }
 
     async fn round(&mut self) -> Result<(), RedisError> {
-        let (connection, number) = self.lane.connection().await?;
+        let (connection, number) = self.server.connection().await?;
         let asked = self.ask(connection).await;
-        asked.inspect_err(|_| self.lane.retire(number))
+        asked.inspect_err(|_| self.server.retire(number))
     }
 
-    /// An error is one of the connection; what the server refuses it does not refuse the less the
-    /// next time, and ends the grants that were asked about.
+    /// Fails where the connection is broken. Where the server refuses WAIT, it would refuse the next
+    /// one too: then the grants are dropped.
     async fn ask(&mut self, connection: MultiplexedConnection) -> Result<(), RedisError> {
         self.confirm(&connection).await?;
         if self.open.is_empty() {
             return Ok(());
         }
         match self.wait(connection).await {
-            Ok(acked) => {
-                self.note(acked);
-                if !self.open.is_empty() {
-                    // Replicas are missing or slow: another round is no hurry.
-                    sleep(PAUSE).await;
-                }
-            }
+            Ok(replicas) => self.note(replicas).await,
             Err(error) if breaks_connection(&error) => return Err(error),
-            Err(error) => {
-                if !std::mem::replace(&mut self.refused, true) {
-                    tracing::warn!(%error, "WAIT is refused: no replica is known to have the grants");
-                }
-                self.open.clear();
-            }
+            Err(error) => self.refused(&error),
         }
         Ok(())
     }
 
-    /// Sees which of the new grants stand on this server: after a failover it may be another than
-    /// that which granted, and know nothing of them.
+    /// Finds out which of the new grants this server has: after a failover it may have none of them.
     async fn confirm(&mut self, connection: &MultiplexedConnection) -> Result<(), RedisError> {
-        let Some(node) = self.node.upgrade() else { return Ok(()) };
         let batches = batches(self.new.drain(..));
         let answers = batches.iter().map(|(namespace, grants)| async {
             let calls: Vec<&Call> = grants.iter().map(|grant| &grant.call).collect();
-            node.scripts.confirm(connection.clone(), namespace, &calls).await
+            self.scripts.confirm(connection.clone(), namespace, &calls).await
         });
         let answers = join_all(answers).await;
         let mut broken = None;
-        for ((_, grants), answer) in batches.into_iter().zip(answers) {
+        for ((namespace, grants), answer) in batches.into_iter().zip(answers) {
             match answer {
-                Ok(stands) => self.open.extend(those(grants, stands)),
+                Ok(confirmed) => self.open.extend(only(grants, confirmed)),
                 Err(error) if breaks_connection(&error) => {
                     self.new.extend(grants);
                     broken = Some(error);
                 }
-                Err(error) => tracing::debug!(%error, "grants can't be confirmed"),
+                Err(error) => tracing::debug!(%error, namespace, "could not confirm grants"),
             }
         }
         broken.map_or(Ok(()), Err)
@@ -140,23 +127,29 @@ impl Witness {
         let left = self.open.iter().map(|grant| grant.deadline.saturating_duration_since(now));
         let longest = left.max().unwrap_or_default().min(self.wanted.within / ROUNDS);
         let mut wait = redis::cmd("WAIT");
-        // 0 would be for ever.
+        // 0 would block for ever.
         let millis = u64::try_from(longest.as_millis()).unwrap_or(u64::MAX).max(1);
         wait.arg(self.wanted.replicas).arg(millis);
         wait.query_async(&mut connection).await
     }
 
-    fn note(&mut self, acked: i64) {
-        for grant in &self.open {
-            grant.acked.send_if_modified(|known| {
-                let more = acked > *known;
-                *known = acked.max(*known);
-                more
-            });
-        }
-        if acked >= i64::from(self.wanted.replicas) {
+    async fn note(&mut self, replicas: i64) {
+        self.open.iter().for_each(|grant| grant.ack(replicas));
+        if replicas >= i64::from(self.wanted.replicas) {
             self.open.clear();
+        } else {
+            sleep(PAUSE).await;
         }
+    }
+
+    fn refused(&mut self, error: &RedisError) {
+        if !std::mem::replace(&mut self.refusal_logged, true) {
+            tracing::warn!(
+                %error,
+                "Redis refuses WAIT, so acked_replicas is 0; give this user the right +wait"
+            );
+        }
+        self.open.clear();
     }
 }
 
@@ -176,6 +169,7 @@ fn batches(grants: impl Iterator<Item = Grant>) -> Vec<(String, Vec<Grant>)> {
     batches
 }
 
-fn those(grants: Vec<Grant>, stands: Vec<bool>) -> impl Iterator<Item = Grant> {
-    grants.into_iter().zip(stands).filter_map(|(grant, stands)| stands.then_some(grant))
+fn only(grants: Vec<Grant>, confirmed: Vec<bool>) -> impl Iterator<Item = Grant> {
+    let pairs = grants.into_iter().zip(confirmed);
+    pairs.filter_map(|(grant, confirmed)| confirmed.then_some(grant))
 }

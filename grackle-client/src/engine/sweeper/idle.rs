@@ -1,50 +1,93 @@
-//! Clears away what has ended in namespaces that nobody calls any more.
+//! The idle sweeper: ends what has expired in namespaces that this node does not wait in.
 //!
-//! Whoever calls sweeps first, and nodes that wait sweep in time, so no answer depends on this. But
-//! what a person reads in Redis would go on showing leases that have ended, for ever.
+//! No answer depends on it: whoever calls sweeps first, and nodes that wait sweep in time. But a
+//! person who looks into Redis would otherwise see ended leases for ever.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use crate::engine::Node;
+use crate::engine::waiters::Waiters;
+use crate::scripts::Scripts;
 
-/// There is no hurry: by then whoever is there has swept.
-const LATER: Duration = Duration::from_secs(1);
-/// Between two sweeps of a namespace; crowded ones are swept by those who call.
-const LEAST: Duration = Duration::from_secs(5);
-/// Where a sweep failed, the next one.
-const AGAIN: Duration = Duration::from_secs(10);
+/// How long after its time a namespace is swept: most are swept by a caller before.
+const DELAY: Duration = Duration::from_secs(1);
+/// The shortest time between two sweeps of a namespace.
+const SHORTEST: Duration = Duration::from_secs(5);
+/// The time until the next sweep where one failed, or another sweeper is at work.
+const RETRY: Duration = Duration::from_secs(10);
 
-/// When this node is to look at which namespace.
-#[derive(Debug, Default)]
-pub(crate) struct Tidy {
+pub(crate) struct IdleSweeper {
+    node_id: String,
+    scripts: Arc<Scripts>,
+    waiters: Arc<Waiters>,
     plan: Mutex<Plan>,
     sooner: Notify,
 }
 
+/// When which namespace is to be swept.
 #[derive(Debug, Default)]
 struct Plan {
     by_time: BTreeSet<(Instant, String)>,
     by_namespace: HashMap<String, Instant>,
 }
 
-impl Tidy {
-    /// Something in the namespace ends within that time.
-    pub(crate) fn expect(&self, namespace: &str, within: Duration) {
-        if self.plan().bring_forward(namespace, Instant::now() + within + LATER) {
+impl IdleSweeper {
+    pub(crate) fn new(node_id: &str, scripts: Arc<Scripts>, waiters: Arc<Waiters>) -> Self {
+        let (plan, sooner) = (Mutex::default(), Notify::new());
+        Self { node_id: node_id.to_owned(), scripts, waiters, plan, sooner }
+    }
+
+    /// Something in the namespace ends within that time: sweep it then.
+    pub(crate) fn sweep_within(&self, namespace: &str, within: Duration) {
+        if self.plan().bring_forward(namespace, Instant::now() + within + DELAY) {
             self.sooner.notify_one();
         }
     }
 
-    fn next(&self) -> Option<Instant> {
-        self.plan().by_time.first().map(|(at, _)| *at)
+    /// Follows the plan, for ever.
+    pub(crate) async fn run(self: Arc<Self>) {
+        loop {
+            let due = self.plan().take(Instant::now());
+            match due {
+                Some(namespace) => self.sweep(&namespace).await,
+                None => self.wait().await,
+            }
+        }
     }
 
-    fn take_due(&self) -> Option<String> {
-        self.plan().take(Instant::now())
+    async fn wait(&self) {
+        let next = self.plan().by_time.first().map(|(at, _)| *at);
+        let due = async {
+            match next {
+                Some(at) => tokio::time::sleep_until(at.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = due => {}
+            () = self.sooner.notified() => {}
+        }
+    }
+
+    async fn sweep(&self, namespace: &str) {
+        if self.waiters.is_active(namespace) {
+            // The active sweeper does it.
+            return self.sweep_within(namespace, RETRY);
+        }
+        match self.scripts.sweep(namespace, &self.node_id).await {
+            Ok(reply) => {
+                if let Ok(micros) = u64::try_from(reply.sweep_in) {
+                    self.sweep_within(namespace, Duration::from_micros(micros).max(SHORTEST));
+                }
+            }
+            Err(error) => {
+                tracing::debug!(%error, namespace, "could not sweep an idle namespace; retrying");
+                self.sweep_within(namespace, RETRY);
+            }
+        }
     }
 
     fn plan(&self) -> MutexGuard<'_, Plan> {
@@ -54,7 +97,7 @@ impl Tidy {
 }
 
 impl Plan {
-    /// True where the whole plan has to begin sooner now.
+    /// True where that becomes the first of all.
     fn bring_forward(&mut self, namespace: &str, at: Instant) -> bool {
         match self.by_namespace.get(namespace) {
             Some(before) if *before <= at => return false,
@@ -66,6 +109,7 @@ impl Plan {
         self.by_time.first().is_some_and(|(_, first)| first == namespace)
     }
 
+    /// Takes a namespace whose time has come.
     fn take(&mut self, now: Instant) -> Option<String> {
         if self.by_time.first()?.0 > now {
             return None;
@@ -76,55 +120,18 @@ impl Plan {
     }
 }
 
-/// Follows the plan until the node is gone.
-pub(crate) async fn run(node: Weak<Node>) {
-    while let Some(strong) = node.upgrade() {
-        if let Some(namespace) = strong.tidy.take_due() {
-            sweep(&strong, &namespace).await;
-            continue;
-        }
-        let (tidy, next) = (Arc::clone(&strong.tidy), strong.tidy.next());
-        drop(strong);
-        // Within that time a node that is gone is found to be so.
-        let longest = Instant::now() + AGAIN;
-        let at = next.map_or(longest, |next| next.min(longest));
-        tokio::select! {
-            () = tokio::time::sleep_until(at.into()) => {}
-            () = tidy.sooner.notified() => {}
-        }
-    }
-}
-
-async fn sweep(node: &Node, namespace: &str) {
-    if node.waits.knows(namespace) {
-        // Its patrol sweeps it.
-        return node.tidy.expect(namespace, AGAIN);
-    }
-    match node.scripts.sweep(namespace, &node.id).await {
-        Ok(reply) => {
-            if let Ok(micros) = u64::try_from(reply.sweep_in) {
-                node.tidy.expect(namespace, Duration::from_micros(micros).max(LEAST));
-            }
-        }
-        Err(error) => {
-            tracing::debug!(%error, namespace, "what has ended there is cleared away later");
-            node.tidy.expect(namespace, AGAIN);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_sooner_time_of_a_namespace_stands_and_it_comes_once() {
+    fn a_namespace_is_swept_once_at_the_soonest_of_its_times() {
         let (mut plan, now) = (Plan::default(), Instant::now());
         let second = Duration::from_secs(1);
-        assert!(plan.bring_forward("a", now + 3 * second));
-        assert!(!plan.bring_forward("b", now + 5 * second));
-        assert!(!plan.bring_forward("a", now + 4 * second));
-        assert!(plan.bring_forward("b", now + second));
+        assert!(plan.bring_forward("a", now + 3 * second), "{plan:?}");
+        assert!(!plan.bring_forward("b", now + 5 * second), "{plan:?}");
+        assert!(!plan.bring_forward("a", now + 4 * second), "{plan:?}");
+        assert!(plan.bring_forward("b", now + second), "{plan:?}");
         assert_eq!(plan.take(now), None);
         assert_eq!(plan.take(now + 3 * second).as_deref(), Some("b"));
         assert_eq!(plan.take(now + 3 * second).as_deref(), Some("a"));
