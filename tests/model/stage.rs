@@ -191,7 +191,7 @@ impl Stage {
                 Answer::Swept {
                     sweep_in: swept.sweep_in,
                     waiting: swept.waiting,
-                    heard: swept.heard,
+                    heard: swept.subscribers,
                 }
             }
             Op::CreateLease { ns, lease, process, ttl, label } => {

@@ -9,28 +9,28 @@ use grackle_client::wire::Metadata;
 #[tokio::test]
 async fn a_sweep_says_what_waits_through_its_node_and_when_the_next_is_due() {
     let w = World::with(1, "a b").await;
-    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 86_400_000_000, waiting: 0, heard: 0 });
+    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 86_400_000_000, waiting: 0, subscribers: 0 });
     let n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
     let calls = [n.call("b"), n.call("b")];
     w.queue(&calls[0], 1).await;
     w.queue(&calls[1], 1).await;
     w.advance(5).await;
-    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 15_000_000, waiting: 2, heard: 1 });
-    assert_eq!(w.sweep("another").await, SweepReply { sweep_in: 15_000_000, waiting: 0, heard: 0 });
+    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 15_000_000, waiting: 2, subscribers: 1 });
+    assert_eq!(w.sweep("another").await, SweepReply { sweep_in: 15_000_000, waiting: 0, subscribers: 0 });
     w.cancel(&calls[0]).await;
     assert_eq!(w.sweep("n").await.waiting, 1);
     w.cancel(&calls[1]).await;
-    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 86_395_000_000, waiting: 0, heard: 1 });
+    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 86_395_000_000, waiting: 0, subscribers: 1 });
     w.end().await;
 }
 
 #[tokio::test]
 async fn a_sweep_of_a_namespace_without_leases_has_nothing_to_come_back_for() {
     let w = World::of(1).await;
-    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: -1, waiting: 0, heard: 0 });
+    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: -1, waiting: 0, subscribers: 0 });
     w.scripts.delete_namespace(NS).await.unwrap();
-    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: -1, waiting: 0, heard: 0 });
+    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: -1, waiting: 0, subscribers: 0 });
     w.end().await;
 }
 
@@ -142,12 +142,12 @@ async fn a_sweep_that_comes_early_after_the_clock_went_back_does_nothing() {
 #[tokio::test]
 async fn a_sweep_says_how_often_its_nodes_channel_is_heard() {
     let w = World::of(1).await;
-    assert_eq!(w.sweep("n").await.heard, 0);
+    assert_eq!(w.sweep("n").await.subscribers, 0);
     let mut n = w.node("n").await;
-    assert_eq!(w.sweep("n").await.heard, 1);
+    assert_eq!(w.sweep("n").await.subscribers, 1);
     let _again = w.node("n").await;
-    assert_eq!(w.sweep("n").await.heard, 2);
+    assert_eq!(w.sweep("n").await.subscribers, 2);
     n.dies().await;
-    assert_eq!(w.sweep("n").await.heard, 1);
+    assert_eq!(w.sweep("n").await.subscribers, 1);
     w.end().await;
 }
