@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod acquire;
+mod call_counts;
 mod confirm;
 mod crowds;
 mod dead_nodes;

@@ -9,7 +9,10 @@ use grackle_client::wire::Metadata;
 #[tokio::test]
 async fn a_sweep_says_what_waits_through_its_node_and_when_the_next_is_due() {
     let w = World::with(1, "a b").await;
-    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 86_400_000_000, waiting: 0, subscribers: 0 });
+    assert_eq!(
+        w.sweep("n").await,
+        SweepReply { sweep_in: 86_400_000_000, waiting: 0, subscribers: 0 }
+    );
     let n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
     let calls = [n.call("b"), n.call("b")];
@@ -17,11 +20,17 @@ async fn a_sweep_says_what_waits_through_its_node_and_when_the_next_is_due() {
     w.queue(&calls[1], 1).await;
     w.advance(5).await;
     assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 15_000_000, waiting: 2, subscribers: 1 });
-    assert_eq!(w.sweep("another").await, SweepReply { sweep_in: 15_000_000, waiting: 0, subscribers: 0 });
+    assert_eq!(
+        w.sweep("another").await,
+        SweepReply { sweep_in: 15_000_000, waiting: 0, subscribers: 0 }
+    );
     w.cancel(&calls[0]).await;
     assert_eq!(w.sweep("n").await.waiting, 1);
     w.cancel(&calls[1]).await;
-    assert_eq!(w.sweep("n").await, SweepReply { sweep_in: 86_395_000_000, waiting: 0, subscribers: 1 });
+    assert_eq!(
+        w.sweep("n").await,
+        SweepReply { sweep_in: 86_395_000_000, waiting: 0, subscribers: 1 }
+    );
     w.end().await;
 }
 

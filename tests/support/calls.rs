@@ -16,6 +16,11 @@ impl CommandCalls {
         self.0.get(command).copied().unwrap_or_default()
     }
 
+    /// Calls of all commands.
+    pub(crate) fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+
     /// All but those.
     pub(crate) fn without(&self, commands: &[&str]) -> Self {
         let mut rest = self.clone();
