@@ -1,134 +1,148 @@
 --[[
-  acquire: takes the permits for the lease, or queues, in one step. A ticket stands for one call:
-  asking again with it finds what the first asking did, and takes the call back from aside.
+  acquire: takes the permits for the lease, or queues the call, in one step. A ticket stands for one call:
+  sent again, it finds what was done for it before, and unparks the call.
 
   KEYS[1] grackle:{ns}     hash   the namespace
   ARGV[1] semaphore        its name
   ARGV[2] lease_id
   ARGV[3] weight
-  ARGV[4] share            of the permits, for the process: where the discipline is WEIGHTED
+  ARGV[4] share            what the process gets beside others, where the discipline is WEIGHTED
   ARGV[5] metadata         JSON object, or empty
   ARGV[6] ticket           '<node>:<number>'
   ARGV[7] timeout          how long to wait, in µs; 0 answers at once
-  ARGV[8] listening        '1' where the node hears its channel; else the call stands aside at first
+  ARGV[8] listening        '1' where the node is subscribed to its channel; else the call is parked at first
   ARGV[9] max_holders
-  ARGV[10] max_waiters     the semaphore may have a bound of its own beside it
-  ARGV[11] max_holds       and waits, of the lease
-  ARGV[12] explain         '1' where an answer of "unavailable" is to say why; else left out
+  ARGV[10] max_waiters     of any semaphore; this one may have a lower bound of its own
+  ARGV[11] max_holds       holds and waits of the lease
+  ARGV[12] explain         '1' where "unavailable" is to say why; else left out
   Returns {"result":"acquired","fencing_token":…,"semaphore":…}
           | {"result":"unavailable","semaphore":…,"waiting":…?}
           | {"result":"waiting","sweep_in":µs} | {"result":"again"}
-  Errors  NOTFOUND namespace not found | NOTFOUND lease not found | NOTFOUND semaphore not found
-          TOOHEAVY weight exceeds semaphore permits
-          LIMIT max_holders | LIMIT max_waiters | LIMIT max_holds_per_lease | LIMIT max_calls_per_wait
+  Errors  NO_NAMESPACE | NO_LEASE | NO_SEMAPHORE | WEIGHT_EXCEEDS_PERMITS | LIMIT max_holders
+          LIMIT max_waiters | LIMIT max_holds_per_lease | LIMIT max_calls_per_wait
 ]]
 local name, lease_id, weight, share, metadata = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local ticket, timeout, listening = ARGV[6], tonumber(ARGV[7]), ARGV[8] == '1'
 local max_holders, max_waiters, max_holds = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
-local explain = ARGV[12] == '1'
+local explained = ARGV[12] == '1'
+-- Fields of a lease's hash that are neither holds nor waits.
+local LEASE_FIELDS = 3
 
-if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
-if lease_is_due() then
-  if not engine().sweep() then return AGAIN end
-end
 if not redis.call('ZSCORE', leases, lease_id) then return redis.error_reply(NO_LEASE) end
 local s = semaphore(name)
 if not s then return redis.error_reply(NO_SEMAPHORE) end
-
 local key = lease_key(lease_id)
 local fields = redis.call('HMGET', key, 'hold:' .. name, 'wait:' .. name)
 
--- Nobody waits, nothing is held yet, it fits: the common case, told apart to be cheap.
+-- The common case stays cheap: nobody waits, the lease holds nothing here, and it fits.
 if s.waiting_count == 0 and not fields[1] and not fields[2]
   and s.active_holds + weight <= s.permits and s.active_holders_count < max_holders
   and redis.call('HLEN', key) - LEASE_FIELDS < max_holds then
-  touch(s)
-  local token = take(s, lease_id, nil, { weight = weight, metadata = metadata, calls = { ticket } })
+  note_activity(s)
+  local token =
+    take_hold(s, lease_id, nil, { weight = weight, metadata = metadata, calls = { ticket } })
   save()
   return acquired(s, token)
 end
 
 share = tonumber(share)
-local e = engine()
-if not e.sweep() then return AGAIN end
--- Passes over a head whose node has gone, so that nobody is refused for its sake.
-if s.waiting_count > 0 then e.admit(s) end
+local q = queue()
+if not q.sweep() then return AGAIN end
+-- A head whose node is gone must not be the reason to refuse this call.
+if s.waiting_count > 0 then q.admit(s) end
 fields = redis.call('HMGET', key, 'hold:' .. name, 'wait:' .. name)
 local old = fields[1] and cjson.decode(fields[1])
-local w = fields[2] and e.wait_from(fields[2])
+local w = fields[2] and q.wait_from(fields[2])
 
-if old and e.claim(s, lease_id, old, ticket) then
+if old and q.claim(s, lease_id, old, ticket) then
   save()
   return acquired(s, old.fencing_token)
 end
-local known = w and e.call_of(w, ticket)
+local known, is_new = w and q.call_of(w, ticket), not w
 if known then
-  -- The same call again: what it and any later one asked for stands.
+  -- The call is queued already: what it, or a later call of its lease, asked for counts.
   weight, share, metadata = w.weight, w.share, w.metadata
 elseif weight > s.permits then
-  return e.fail(TOO_HEAVY)
+  return q.fail(WEIGHT_EXCEEDS_PERMITS)
 end
-touch(s)
-
+note_activity(s)
 local need = weight - (old and old.weight or 0)
-local free = s.active_holds + need <= s.permits
-local head = s.waiting_count > 0
-  and redis.call('ZRANGE', s.key .. ':queue', 0, w and 1 or 0, 'WITHSCORES') or {}
-local joins = not w
-if joins then
-  w = { weight = weight, share = share, queued_at = now, calls = {} }
-  if head[1] or (timeout > 0 and not free) then e.stand(s, lease_id, w, old) end
-elseif not known then
-  e.reweigh(w, weight, share)
-end
--- Back from aside, it stands where it would be by now.
-if not joins and listening and w.start and not w.stands.listens then
-  w.weight, w.share = weight, share
-  e.take_turn(s, lease_id, w, w.start)
-end
-local other = head[1] == lease_id and 3 or 1
-local ahead = head[other] and tonumber(head[other + 1]) < w.place
-local fits = need <= 0 or (not ahead and free)
-if not fits and timeout == 0 then
-  save()
-  if not explain then return answer('unavailable', s) end
-  if not w.place then e.stand(s, lease_id, w, old) end
-  return answer('unavailable', s, explanation()(s, lease_id, w.place, weight))
+
+-- Gives the wait its place, and decides whether the weight fits there.
+local function decide()
+  local free = s.active_holds + need <= s.permits
+  local head = s.waiting_count > 0
+    and redis.call('ZRANGE', s.key .. ':queue', 0, is_new and 0 or 1, 'WITHSCORES') or {}
+  if is_new then
+    w = { weight = weight, share = share, queued_at = now, calls = {} }
+    if head[1] or (timeout > 0 and not free) then q.assign_score(s, lease_id, w, old) end
+  elseif not known then
+    q.change_cost(w, weight, share)
+  end
+  -- A wait that was parked comes back to where it would be by now.
+  if not is_new and listening and w.start and not w.saved.listening then
+    w.weight, w.share = weight, share
+    q.take_turn(s, lease_id, w, w.start)
+  end
+  local other = head[1] == lease_id and 3 or 1
+  local is_behind = head[other] and tonumber(head[other + 1]) < w.score
+  return need <= 0 or (free and not is_behind)
 end
 
-if joins then
-  read_queue(s)
+local function exceeded_limit(fits)
+  read_queue_fields(s)
   if s.max_waiters > 0 then max_waiters = math.min(max_waiters, s.max_waiters) end
   if not old and redis.call('HLEN', key) - LEASE_FIELDS >= max_holds then
-    return e.fail('LIMIT max_holds_per_lease')
+    return 'LIMIT max_holds_per_lease'
   elseif fits and not old and s.active_holders_count >= max_holders then
-    return e.fail('LIMIT max_holders')
+    return 'LIMIT max_holders'
   elseif not fits and redis.call('ZCARD', s.key .. ':weights') >= max_waiters then
-    return e.fail('LIMIT max_waiters')
+    return 'LIMIT max_waiters'
   end
 end
-if known then
-  known.aside = known.aside and not listening
-else
-  e.forget_over(w)
-  if #w.calls >= e.MAX_CALLS then return e.fail('LIMIT max_calls_per_wait') end
+
+-- False where the wait has too many calls already.
+local function add_call()
+  if known then
+    known.parked = known.parked and not listening
+    return true
+  end
+  q.drop_expired_calls(w)
+  if #w.calls >= q.MAX_CALLS then return false end
   w.weight, w.share, w.metadata = weight, share, metadata
-  table.insert(w.calls, { ticket = ticket, deadline_at = now + timeout, aside = not listening })
+  table.insert(w.calls, { ticket = ticket, deadline_at = now + timeout, parked = not listening })
+  return true
 end
-if fits then
-  local token = e.grant(s, lease_id, old, w, ticket)
-  -- Permits freed, or a place that holds nobody up any more.
-  if need < 0 or w.stands then e.admit(s) end
+
+local function grant()
+  local token = q.grant(s, lease_id, old, w, ticket)
+  -- It freed permits, or a place that blocked those behind it.
+  if need < 0 or w.saved then q.admit(s) end
   save()
   return acquired(s, token)
 end
-local stood = w.stands
-if joins then
-  if s.waiting_count == 0 then e.measure(s) end
-  s.next_place, s.queue_changed = s.next_place + 1, true
+
+local function enqueue()
+  local before = w.saved
+  if is_new then
+    if s.waiting_count == 0 then q.start_measuring(s) end
+    s.next_arrival, s.queue_changed = s.next_arrival + 1, true
+  end
+  q.write_wait(s, lease_id, w)
+  -- It may have blocked waits that are before it now.
+  if before and w.score > before.score then q.admit(s) end
+  save()
+  return '{"result":"waiting","sweep_in":' .. q.sweep_in() .. '}'
 end
-e.place(s, lease_id, w)
--- It may have held up those that stand before it now.
-if stood and w.place > stood.place then e.admit(s) end
-save()
-return '{"result":"waiting","sweep_in":' .. e.sweep_in() .. '}'
+
+local fits = decide()
+if not fits and timeout == 0 then
+  save()
+  if not explained then return answer('unavailable', s) end
+  if not w.score then q.assign_score(s, lease_id, w, old) end
+  return answer('unavailable', s, explain()(s, lease_id, w.score, weight))
+end
+local limit = is_new and exceeded_limit(fits)
+if limit then return q.fail(limit) end
+if not add_call() then return q.fail('LIMIT max_calls_per_wait') end
+return fits and grant() or enqueue()

@@ -1,6 +1,6 @@
 --[[
-  cancel: nobody waits for this call's answer any more. It leaves the queue; a grant that crossed
-  is undone, or the hold goes back to what it was.
+  cancel: the caller of this call is gone. The call leaves the queue; a grant that crossed is undone, and
+  the hold goes back to what it was.
 
   KEYS[1] grackle:{ns}   hash   the namespace
   ARGV[1] semaphore      its name

@@ -1,8 +1,8 @@
 --[[
-  check: may this user do what the scripts do? Asked once, before anything is written: a script that
-  is refused half-way would leave its work half done.
+  check: calls each command that a script calls, to see whether this user may. Done once, before anything
+  is written: a script that is refused half-way would leave its work half done.
 
-  KEYS[1] grackle:{grackle.check}   a namespace's key, of none that can be
+  KEYS[1] grackle:{grackle.check}   a key of a namespace that can't exist
   Returns {"result":"done"}
 ]]
 local channel, list = namespace .. ':nodes', namespace .. ':leases'

@@ -1,6 +1,6 @@
 --[[
-  create_lease: makes a lease that ends at now + ttl. The caller chose the id, at random: asking
-  again with it is the same call.
+  create_lease: creates a lease that expires at now + ttl. The caller chooses a random id: sent again with it,
+  the script finds the lease.
 
   KEYS[1] grackle:{ns}   hash   the namespace
   ARGV[1] lease_id
@@ -9,13 +9,11 @@
   ARGV[4] metadata       JSON object, or empty
   ARGV[5] max_leases
   Returns {"result":"ok","lease":…} | {"result":"again"}
-  Errors  NOTFOUND namespace not found | LIMIT max_leases
+  Errors  NO_NAMESPACE | LIMIT max_leases
 ]]
 local lease_id, process_id, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local metadata, max_leases = ARGV[4], tonumber(ARGV[5])
 
-if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
-if not sweep() then return AGAIN end
 if not redis.call('ZSCORE', leases, lease_id) then
   if redis.call('ZCARD', leases) >= max_leases then return redis.error_reply('LIMIT max_leases') end
   redis.call('HSET', lease_key(lease_id), 'process_id', process_id, 'created_at', int(now),
@@ -23,6 +21,6 @@ if not redis.call('ZSCORE', leases, lease_id) then
   redis.call('ZADD', leases, now + ttl, lease_id)
   redis.call('ZADD', created, now, lease_id)
   redis.call('ZADD', process_key(process_id), now, lease_id)
-  announce_if_first(lease_id)
+  announce_expiry(lease_id)
 end
 return '{"result":"ok","lease":' .. lease_json(lease_id) .. '}'

@@ -1,21 +1,19 @@
 --[[
-  create_namespace: makes a namespace, once.
-
-  What a deletion that was cut short has left behind is cleared away first.
+  create_namespace: creates a namespace, once. First it clears away what a deletion that broke off has left.
 
   KEYS[1] grackle:{ns}   hash   the namespace
-  ARGV[1] request        the call's own id: asking again with it is the same call
+  ARGV[1] request        the id of the call: a retry has the same
   ARGV[2] name
   ARGV[3] description
   ARGV[4] metadata       JSON object, or empty
   Returns {"result":"ok","namespace":…} | {"result":"again"}
-  Errors  EXISTS namespace already exists
+  Errors  NAMESPACE_EXISTS
 ]]
 local request, name, description, metadata = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 if redis.call('EXISTS', namespace) == 1 then
   if redis.call('HGET', namespace, 'request') == request then return namespace_reply() end
-  return redis.error_reply('EXISTS namespace already exists')
+  return redis.error_reply(NAMESPACE_EXISTS)
 end
 if not clear_namespace() then return AGAIN end
 redis.call('HSET', namespace, 'name', name, 'description', description, 'metadata', metadata,

@@ -1,10 +1,9 @@
 --[[
-  delete_namespace: removes a namespace and everything inside; its waiters are told.
-
-  The record goes first, so nothing inside is seen from then on; the rest goes in bounded steps.
+  delete_namespace: deletes a namespace and everything inside, and tells its waiters. The record goes first,
+  so nothing inside can be used from then on; the rest goes in bounded steps.
 
   KEYS[1] grackle:{ns}   hash   the namespace
-  ARGV[1] begun          '1' from the second step on: one made anew meanwhile is another's
+  ARGV[1] begun          '1' from the second step on: a namespace that exists then is a new one
   Returns {"result":"done"} | {"result":"again"}
 ]]
 local begun = ARGV[1] == '1'

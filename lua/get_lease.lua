@@ -4,11 +4,9 @@
   KEYS[1] grackle:{ns}   hash   the namespace
   ARGV[1] lease_id
   Returns {"result":"ok","lease":…} | {"result":"again"}
-  Errors  NOTFOUND namespace not found | NOTFOUND lease not found
+  Errors  NO_NAMESPACE | NO_LEASE
 ]]
 local lease_id = ARGV[1]
 
-if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
-if not sweep() then return AGAIN end
 if not redis.call('ZSCORE', leases, lease_id) then return redis.error_reply(NO_LEASE) end
 return '{"result":"ok","lease":' .. lease_json(lease_id) .. '}'

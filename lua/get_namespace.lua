@@ -3,7 +3,6 @@
 
   KEYS[1] grackle:{ns}   hash   the namespace
   Returns {"result":"ok","namespace":…}
-  Errors  NOTFOUND namespace not found
+  Errors  NO_NAMESPACE
 ]]
-if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
 return namespace_reply()

@@ -1,6 +1,6 @@
 --[[
-  keep_leases: each of these leases that has not ended goes on until now + ttl: what a node does for
-  those that stand in for its calls.
+  keep_leases: makes each of these leases, if it has not expired, expire at now + ttl. A node refreshes its
+  proxy leases so.
 
   KEYS[1] grackle:{ns}   hash   the namespace
   ARGV[1] ttl            µs

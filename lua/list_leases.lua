@@ -1,5 +1,5 @@
 --[[
-  list_leases: a page of leases, by the time of their creation.
+  list_leases: a page of leases, in the order of their creation.
 
   KEYS[1] grackle:{ns}   hash   the namespace
   ARGV[1] process_id     only this process's leases; empty for all
@@ -9,12 +9,10 @@
   ARGV[5] limit
   Returns {"result":"page","entries":[lease,…],"before":[score,member]?,"after":[score,member]?}
           | {"result":"again"}
-  Errors  NOTFOUND namespace not found
+  Errors  NO_NAMESPACE
 ]]
 local process_id, direction, score, member, limit = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 
-if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
-if not sweep() then return AGAIN end
 local list = process_id == '' and created or process_key(process_id)
 local entries, before, behind = page({ list }, direction, score, member, limit)
 return page_json(entries, before, behind, lease_json)

@@ -1,6 +1,6 @@
 --[[
-  list_namespaces: a page of the index of names. The index stands in a slot of its own; its
-  reader looks each record up and mends what does not agree.
+  list_namespaces: a page of the index of names. The index has a slot of its own; its reader looks up each
+  record, and corrects the index where a record is missing.
 
   KEYS[1] grackle:namespaces   zset   name -> 0
   ARGV[1] direction            'after' | 'before' | '' (the first page)

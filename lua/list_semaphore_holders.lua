@@ -1,5 +1,5 @@
 --[[
-  list_semaphore_holders: a page of a semaphore's holders, by the time of their grant.
+  list_semaphore_holders: a page of a semaphore's holders, in the order of their grants.
 
   KEYS[1] grackle:{ns}   hash   the namespace
   ARGV[1] semaphore      its name
@@ -9,12 +9,10 @@
   ARGV[5] limit
   Returns {"result":"page","entries":[holder,…],"before":[score,member]?,"after":[score,member]?}
           | {"result":"again"}
-  Errors  NOTFOUND namespace not found | NOTFOUND semaphore not found
+  Errors  NO_NAMESPACE | NO_SEMAPHORE
 ]]
 local name, direction, score, member, limit = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 
-if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
-if not sweep() then return AGAIN end
 local s = semaphore(name)
 if not s then return redis.error_reply(NO_SEMAPHORE) end
 local entries, before, behind = page({ s.key .. ':holders' }, direction, score, member, limit)

@@ -8,11 +8,9 @@
   ARGV[4] limit
   Returns {"result":"page","entries":[semaphore,…],"before":[score,member]?,"after":[score,member]?}
           | {"result":"again"}
-  Errors  NOTFOUND namespace not found
+  Errors  NO_NAMESPACE
 ]]
 local direction, score, member, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 
-if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
-if not sweep() then return AGAIN end
 local entries, before, behind = page({ semaphores }, direction, score, member, limit)
 return page_json(entries, before, behind, function(name) return semaphore_json(semaphore(name)) end)

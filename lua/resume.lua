@@ -1,17 +1,15 @@
 --[[
-  resume: a node that subscribes, or doubts what it heard, asks about its waits. Those set aside
-  are back in their places; what was granted meanwhile is answered; whoever now fits is admitted.
+  resume: a node that has subscribed, or may have missed messages, asks about its waiting calls. Parked ones
+  get their places back, grants of the meantime are answered, and waiters that now fit are admitted.
 
   KEYS[1] grackle:{ns}   hash   the namespace
-  ARGV[…] lease_id, semaphore, ticket   of each wait
-  Returns {sweep_in, reply, …}: for each wait '' where it goes on, 'lost' where nothing is known of
-          it, or the answer as acquire gives it | {"result":"again"}
-  Errors  NOTFOUND namespace not found
+  ARGV[…] lease_id, semaphore, ticket   of each call
+  Returns {sweep_in, reply, …}: for each call '' where it waits on, 'lost' where Redis does not know it, or the
+          answer as acquire gives it | {"result":"again"}
+  Errors  NO_NAMESPACE
 ]]
 local waits = ARGV
 
-if redis.call('EXISTS', namespace) == 0 then return redis.error_reply(NO_NAMESPACE) end
-if not sweep() then return AGAIN end
 
 local function fields_of(i)
   return redis.call('HMGET', lease_key(waits[i]), 'wait:' .. waits[i + 1], 'hold:' .. waits[i + 1])
@@ -23,9 +21,9 @@ for i = 1, #waits, 3 do
   local text = s and fields_of(i)[1]
   local w = text and wait_from(text)
   local call = w and call_of(w, ticket)
-  if call and call.aside then
-    call.aside, asking[ticket] = false, true
-    place(s, lease_id, w)
+  if call and call.parked then
+    call.parked, replying[ticket] = false, true
+    write_wait(s, lease_id, w)
     touched[name] = true
   end
 end

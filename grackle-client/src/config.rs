@@ -209,6 +209,14 @@ impl Limits {
 /// (`REMEMBERED_FOR` in Lua), as the last retry may take as long again.
 pub(crate) const MAX_RETRY_FOR: Duration = Duration::from_secs(300);
 
+/// A node sweeps a namespace in which its calls wait at least that often. Each sweep renews its alive
+/// mark there, which is valid for three times as long (`ALIVE_FOR` in Lua).
+pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(5);
+
+/// A node renews the mark of a semaphore that it watches that often. The mark is valid for three times as
+/// long (`WATCHED_FOR` in Lua).
+pub(crate) const RENEW_WATCH_EVERY: Duration = Duration::from_secs(10);
+
 /// Ten years: keeps every time, in microseconds, far below 2^53.
 const MAX_SECONDS: i64 = 315_360_000;
 

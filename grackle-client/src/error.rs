@@ -16,10 +16,10 @@ pub enum Error {
         /// What it must be.
         reason: String,
     },
-    /// Somebody updated the record meanwhile: read it again, then decide.
+    /// Somebody else updated the record: read it again, then decide.
     #[error("version mismatch")]
     VersionMismatch,
-    /// The semaphore never has that many permits: ask for less, or raise its permits.
+    /// The semaphore does not have that many permits: ask for less, or raise its permits.
     #[error("weight exceeds semaphore permits")]
     WeightExceedsPermits,
     /// More is held than the new permits allow: wait for releases, or ask for more.
@@ -34,33 +34,34 @@ pub enum Error {
     /// The lease has ended, and with it all that it held: make a new one.
     #[error("lease not found")]
     LeaseNotFound,
-    /// The lease does not wait there: it was granted, it has given up, or it never asked. Its hold,
-    /// if it has one, is among the semaphore's holders.
+    /// The lease does not wait there: it was granted, it has given up, or it never asked. If it has a
+    /// hold, that is among the semaphore's holders.
     #[error("waiter not found")]
     WaiterNotFound,
-    /// The namespace is there already, untouched.
+    /// The namespace exists; it was not changed.
     #[error("namespace already exists")]
     NamespaceExists,
-    /// The semaphore is there already, untouched.
+    /// The semaphore exists; it was not changed.
     #[error("semaphore already exists")]
     SemaphoreExists,
-    /// A configured limit is reached: free something, or raise it.
+    /// A limit is reached: free something, or raise the limit.
     #[error("limit reached: {limit}")]
     ResourceExhausted {
         /// The limit's name, as in the configuration.
         limit: String,
     },
-    /// Redis could not be reached in time, or this node shuts down: ask again. It is safe, but for
+    /// Redis did not answer in time, or this client shuts down: call again. That is safe, except for
     /// [`up_semaphore`](crate::Client::up_semaphore).
     #[error("unavailable: {reason}")]
     Unavailable {
-        /// What was tried, in words for an operator.
+        /// What happened, and what an operator can do.
         reason: String,
-        /// What the connection reported, if it did.
+        /// The error of the connection, if there is one.
         #[source]
         source: Option<Box<dyn StdError + Send + Sync>>,
     },
-    /// Redis answered what no version of Grackle says: check that the key prefix is Grackle's own.
+    /// Redis holds or answered something that is not Grackle's: check that nothing else uses the key
+    /// prefix.
     #[error("internal: {reason}")]
     Internal {
         /// What was unexpected.
@@ -77,13 +78,13 @@ pub enum Error {
 pub enum ErrorKind {
     /// The call itself is wrong.
     InvalidArgument,
-    /// Something that the call names is not there.
+    /// Something that the call names does not exist.
     NotFound,
-    /// Something that the call would make is there.
+    /// Something that the call would create exists.
     AlreadyExists,
     /// A limit is reached.
     ResourceExhausted,
-    /// No answer from Redis in time; asking again is safe.
+    /// Redis did not answer in time.
     Unavailable,
     /// A fault.
     Internal,
@@ -123,7 +124,7 @@ impl Error {
     }
 }
 
-/// How the scripts name their errors: a code, a space, the text.
+/// Errors of scripts are a code, a space, and a text for people.
 impl Error {
     pub(crate) fn from_redis(error: RedisError) -> Self {
         let (code, detail) = code_and_detail(&error);
@@ -141,26 +142,26 @@ impl Error {
     }
 
     fn from_code(code: &str, detail: &str) -> Option<Self> {
-        Some(match (code, detail) {
-            ("NOTFOUND", "namespace not found") => Self::NamespaceNotFound,
-            ("NOTFOUND", "semaphore not found") => Self::SemaphoreNotFound,
-            ("NOTFOUND", "lease not found") => Self::LeaseNotFound,
-            ("NOTFOUND", "waiter not found") => Self::WaiterNotFound,
-            ("EXISTS", "namespace already exists") => Self::NamespaceExists,
-            ("EXISTS", "semaphore already exists") => Self::SemaphoreExists,
-            ("REORDERED", reason) => Self::InvalidField {
+        Some(match code {
+            "NO_NAMESPACE" => Self::NamespaceNotFound,
+            "NO_SEMAPHORE" => Self::SemaphoreNotFound,
+            "NO_LEASE" => Self::LeaseNotFound,
+            "NO_WAITER" => Self::WaiterNotFound,
+            "NAMESPACE_EXISTS" => Self::NamespaceExists,
+            "SEMAPHORE_EXISTS" => Self::SemaphoreExists,
+            "REORDERED" => Self::InvalidField {
                 field: "pagination_token",
-                reason: format!("{reason}: begin with the first page"),
+                reason: format!("{detail}: begin with the first page"),
             },
-            ("MISMATCH", _) => Self::VersionMismatch,
-            ("TOOHEAVY", _) => Self::WeightExceedsPermits,
-            ("HELD", _) => Self::PermitsBelowActiveHolds,
-            ("LIMIT", limit) => Self::ResourceExhausted { limit: limit.to_owned() },
-            ("NOREPLICAS", _) => Self::unavailable(
+            "VERSION_MISMATCH" => Self::VersionMismatch,
+            "WEIGHT_EXCEEDS_PERMITS" => Self::WeightExceedsPermits,
+            "PERMITS_BELOW_HOLDS" => Self::PermitsBelowActiveHolds,
+            "LIMIT" => Self::ResourceExhausted { limit: detail.to_owned() },
+            "NOREPLICAS" => Self::unavailable(
                 "Redis takes no writes while fewer replicas follow it than its \
                  min-replicas-to-write says; ask again when they are back",
             ),
-            ("OOM", _) => Self::ResourceExhausted { limit: "Redis' maxmemory".to_owned() },
+            "OOM" => Self::ResourceExhausted { limit: "Redis' maxmemory".to_owned() },
             _ => return None,
         })
     }
@@ -173,32 +174,32 @@ impl Error {
                 source: Some(Box::new(error)),
             };
         }
-        let told = Told::from(error);
-        let reason = if told.refused() {
-            format!("Redis refuses this user: {told}; check user, password and ACL of the URL")
+        let error = ConnectionError::from(error);
+        let reason = if error.refused() {
+            format!("Redis refuses this user: {error}; check user, password and ACL of the URL")
         } else {
-            format!("no answer from Redis: {told}; check its address, then ask again")
+            format!("no answer from Redis: {error}; check its address, then ask again")
         };
-        Self::Unavailable { reason, source: Some(Box::new(told)) }
+        Self::Unavailable { reason, source: Some(Box::new(error)) }
     }
 }
 
-/// What a connection reported, in words for an operator.
+/// The error of a connection, in words for an operator.
 #[derive(Debug, thiserror::Error)]
 #[error("{words}")]
-struct Told {
+struct ConnectionError {
     words: String,
     #[source]
     error: RedisError,
 }
 
-impl From<RedisError> for Told {
+impl From<RedisError> for ConnectionError {
     fn from(error: RedisError) -> Self {
         Self { words: words(&error), error }
     }
 }
 
-impl Told {
+impl ConnectionError {
     fn refused(&self) -> bool {
         wrong_password(&self.error) || matches!(code_and_detail(&self.error).0, "NOPERM" | "DENIED")
     }

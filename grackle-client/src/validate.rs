@@ -6,7 +6,7 @@ use crate::types::random_id;
 use crate::wire::Metadata;
 
 /// Lua's numbers are doubles; up to here every integer has its own.
-const MAX_PERMITS: i64 = (1 << 53) - 1;
+pub(crate) const MAX_PERMITS: i64 = (1 << 53) - 1;
 const MAX_SHARE: i64 = 1_000;
 const MAX_NAME: usize = 128;
 const MAX_PROCESS_ID: usize = 256;

@@ -116,7 +116,7 @@ async fn a_caller_that_hangs_up_no_longer_waits() {
         let lease = taken_semaphore(&server.address).await;
         drop(waiting_caller(&server.address, &lease).await);
         until_waiting(&server.address, 0).await;
-        // Set aside, not forgotten: the same lease takes its place back.
+        // Parked, not forgotten: the same lease takes its place back.
         let again = waiting_caller(&server.address, &lease).await;
         let metrics = get(&server.address, "/metrics").await.body;
         assert!(metrics.contains(r#"{operation="AcquireSemaphore",code="Cancelled"} 1"#));

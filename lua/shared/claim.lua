@@ -1,35 +1,19 @@
--- Whose answer is a hold? The tickets tell.
-local function index_of(tickets, ticket)
-  for i, entry in ipairs(tickets) do
-    if entry == ticket then return i end
-  end
-end
-
+-- A call claims the hold that is its answer, or gives its claim up.
 local function index_of_call(calls, ticket)
   for i, call in ipairs(calls or {}) do
     if call.ticket == ticket then return i end
   end
 end
 
--- Is the hold, or one that it replaced, this call's answer?
-local function answers(hold, ticket)
-  local level = hold
-  while level do
-    if index_of(level.calls, ticket) then return true end
-    level = level.was
-  end
-  return false
-end
-
--- Was this call granted, by this hold or by one that it replaced? A call that stood aside at the
--- grant listens again.
+-- Was this call granted, by this hold or by one that it replaced? A call that was parked at the grant
+-- counts as answered from now on.
 local function claim(s, lease_id, hold, ticket)
   local level = hold
   while level do
     if index_of(level.calls, ticket) then return true end
-    local late = index_of_call(level.aside, ticket)
+    local late = index_of_call(level.parked, ticket)
     if late then
-      table.remove(level.aside, late)
+      table.remove(level.parked, late)
       table.insert(level.calls, ticket)
       write_hold(s, lease_id, hold)
       return true
@@ -39,31 +23,32 @@ local function claim(s, lease_id, hold, ticket)
   return false
 end
 
--- A wait that holds nothing any more does not grow: it stands where the discipline says, like all others.
-local function grow_no_more(s, lease_id, w)
-  if grows(w) then
-    stand(s, lease_id, w, false)
-    place(s, lease_id, w)
+-- A wait whose lease holds nothing any more does not grow: the discipline decides its place.
+local function stop_growing(s, lease_id, w)
+  if is_growing(w) then
+    assign_score(s, lease_id, w, false)
+    write_wait(s, lease_id, w)
   end
 end
 
--- These calls wait where the hold did before it was granted, or where their lease waits by now: the
--- better place of both.
+-- These calls wait again: where the hold was in the queue before its grant, or where their lease waits by
+-- now, whichever is better.
 local function wait_again(s, lease_id, hold, calls, w)
-  if #calls == 0 or not hold.place then return end
+  if #calls == 0 or not hold.score then return end
   local again = w or { weight = hold.weight, share = hold.share or 1, metadata = hold.metadata,
     queued_at = hold.queued_at, calls = {} }
   for _, call in ipairs(calls) do table.insert(again.calls, call) end
-  local stood = { weight = again.weight, share = again.share, arrival = hold.arrival or hold.place }
-  stand(s, lease_id, stood, hold.was, hold.start)
-  if not w or stood.place < w.place then
-    again.arrival, again.start, again.place = stood.arrival, stood.start, stood.place
+  local before =
+    { weight = again.weight, share = again.share, arrival = hold.arrival or hold.score }
+  assign_score(s, lease_id, before, hold.was, hold.start)
+  if not w or before.score < w.score then
+    again.arrival, again.start, again.score = before.arrival, before.start, before.score
   end
-  place(s, lease_id, again)
+  write_wait(s, lease_id, again)
 end
 
--- The top hold is nobody's answer: what it replaced comes back, or it ends.
-local function undo_top(s, lease_id, hold, w)
+-- Nobody waits for the answer that the hold is: what it replaced comes back, or the hold ends.
+local function undo_hold(s, lease_id, hold, w)
   local was = hold.was
   if was then
     write_hold(s, lease_id, was)
@@ -72,32 +57,32 @@ local function undo_top(s, lease_id, hold, w)
     s.holds_changed = true
   else
     drop_hold(s, lease_id, hold.weight)
-    if w then grow_no_more(s, lease_id, w) end
+    if w then stop_growing(s, lease_id, w) end
   end
-  wait_again(s, lease_id, hold, hold.aside or {}, w)
+  wait_again(s, lease_id, hold, hold.parked or {}, w)
 end
 
--- Nobody waits for this call's answer any more. A hold that answered no other is undone; calls that
--- stood aside at its grant wait again. `keep` is the call itself, where it keeps its place.
+-- The caller of this call is gone. A hold that answered no other call is undone, and calls that were parked
+-- at its grant wait again. `keep` is the call itself, where it keeps its place.
 local function unclaim(s, lease_id, hold, ticket, w, keep)
   local above, level = nil, hold
   while level do
-    local mine = index_of(level.calls, ticket)
-    local aside = index_of_call(level.aside, ticket)
-    if aside then table.remove(level.aside, aside) end
-    if mine then table.remove(level.calls, mine) end
-    if mine and #level.calls == 0 and not level.settled then
+    local answered = index_of(level.calls, ticket)
+    local parked = index_of_call(level.parked, ticket)
+    if parked then table.remove(level.parked, parked) end
+    if answered then table.remove(level.calls, answered) end
+    if answered and #level.calls == 0 and not level.settled then
       if not above then
         if keep then
-          level.aside = level.aside or {}
-          table.insert(level.aside, keep)
+          level.parked = level.parked or {}
+          table.insert(level.parked, keep)
         end
-        return undo_top(s, lease_id, level, w)
+        return undo_hold(s, lease_id, level, w)
       end
       above.was = level.was
       return write_hold(s, lease_id, hold)
     end
-    if mine or aside then return write_hold(s, lease_id, hold) end
+    if answered or parked then return write_hold(s, lease_id, hold) end
     above, level = level, level.was
   end
 end

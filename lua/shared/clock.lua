@@ -1,3 +1,3 @@
--- Redis' own time decides everything, in microseconds since the epoch.
+-- The time of Redis decides everything, in microseconds since the epoch.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]

@@ -1,5 +1,5 @@
--- The keys that every script needs; README.md says what each holds. They share KEYS[1]'s hash tag,
--- so one script may touch them all in a cluster too.
+-- The keys that every script needs; README.md says what each holds. All share the hash tag of KEYS[1],
+-- so one script may touch them in a cluster too.
 local namespace = KEYS[1]
 local leases = namespace .. ':leases'
 
@@ -7,12 +7,20 @@ local function semaphore_key(name) return namespace .. ':semaphore:' .. name end
 local function lease_key(lease_id) return namespace .. ':lease:' .. lease_id end
 
 local AGAIN = '{"result":"again"}'
-local NO_NAMESPACE = 'NOTFOUND namespace not found'
-local NO_SEMAPHORE = 'NOTFOUND semaphore not found'
-local NO_LEASE = 'NOTFOUND lease not found'
-local TOO_HEAVY = 'TOOHEAVY weight exceeds semaphore permits'
 
--- Lua's own tostring keeps 14 digits only, and Redis may write a number it is given as 1e+15: what
--- is read back as text is written by these. %d is exact to 2^53, and far cheaper than %.0f.
+-- Error replies: a code that the client knows, a space, a text for people.
+local NO_NAMESPACE = 'NO_NAMESPACE namespace not found'
+local NO_SEMAPHORE = 'NO_SEMAPHORE semaphore not found'
+local NO_LEASE = 'NO_LEASE lease not found'
+local NO_WAITER = 'NO_WAITER waiter not found'
+local NAMESPACE_EXISTS = 'NAMESPACE_EXISTS namespace already exists'
+local SEMAPHORE_EXISTS = 'SEMAPHORE_EXISTS semaphore already exists'
+local VERSION_MISMATCH = 'VERSION_MISMATCH version mismatch'
+local WEIGHT_EXCEEDS_PERMITS = 'WEIGHT_EXCEEDS_PERMITS weight exceeds semaphore permits'
+local PERMITS_BELOW_HOLDS = 'PERMITS_BELOW_HOLDS permits less than the active holds'
+local REORDERED = 'REORDERED the queue has another discipline since'
+
+-- Lua's tostring keeps 14 digits only, and Redis may write a number that it is given as 1e+15. Numbers
+-- that are read back as text are written by these. %d is exact to 2^53, and far cheaper than %.0f.
 local function int(n) return string.format('%d', n) end
 local function ns(us) return string.format('%d000', us) end

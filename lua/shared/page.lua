@@ -1,14 +1,14 @@
--- A page of a sorted set, or of several merged by their scores. The boundary is the last entry of
--- the page before (after = true) or the first of the page behind; it need not exist any more.
+-- A page of a sorted set, or of several merged by their scores. The boundary is the last entry of the
+-- previous page ('after') or the first of the next one ('before'). It need not exist any more.
 
--- The ranks from which a page may take: from `first` to before `last`.
+-- The ranks that a page may take: from `first` up to, but without, `last`.
 local function slice_of(list, direction, score, member, limit)
   local count = redis.call('ZCARD', list)
   local first, last = 0, limit
   if direction ~= '' then
-    local rank, stands = rank_of(list, score, member)
+    local rank, present = rank_of(list, score, member)
     if direction == 'after' then
-      first = stands and rank + 1 or rank
+      first = present and rank + 1 or rank
       last = first + limit
     else
       first, last = math.max(rank - limit, 0), rank
@@ -17,7 +17,7 @@ local function slice_of(list, direction, score, member, limit)
   return { list = list, first = first, last = math.min(last, count), count = count }
 end
 
--- As Redis compares members. Lua's own `<` goes by the locale of the server.
+-- Compares as Redis compares members. Lua's own `<` depends on the locale of the server.
 local function byte_less(a, b)
   for i = 1, math.min(#a, #b) do
     local one, other = string.byte(a, i), string.byte(b, i)
@@ -26,7 +26,7 @@ local function byte_less(a, b)
   return #a < #b
 end
 
-local function stands_before(a, b)
+local function comes_before(a, b)
   local one, other = tonumber(a.score), tonumber(b.score)
   if one ~= other then return one < other end
   return byte_less(a.member, b.member)
@@ -41,7 +41,7 @@ local function add_entries(all, slice)
   end
 end
 
--- Those nearest to the boundary; what is too much is left to the page beyond.
+-- The entries nearest to the boundary; the others are left to the page beyond.
 local function nearest(all, direction, limit)
   local surplus, kept = #all - limit, {}
   for i, entry in ipairs(all) do
@@ -56,15 +56,15 @@ local function nearest(all, direction, limit)
   return kept
 end
 
--- The entries, each with member, score, rank and the slice of its list; and whether there are others
--- before and behind them.
+-- The entries, each with its member, score, rank and slice; and whether there are others before and
+-- behind them.
 local function page(lists, direction, score, member, limit)
   local slices, all = {}, {}
   for i, list in ipairs(lists) do
     slices[i] = slice_of(list, direction, tonumber(score), member, limit)
     add_entries(all, slices[i])
   end
-  if #lists > 1 then table.sort(all, stands_before) end
+  if #lists > 1 then table.sort(all, comes_before) end
   local entries, before, behind = nearest(all, direction, limit), false, false
   for _, slice in ipairs(slices) do
     before, behind = before or slice.first > 0, behind or slice.count > slice.last
@@ -72,8 +72,8 @@ local function page(lists, direction, score, member, limit)
   return entries, before, behind
 end
 
--- The reply of a list: its entries, and the boundaries from which the pages around it go on. Scores
--- are texts, as Redis writes them: all digits that they have.
+-- The reply of a list: its entries, and the boundaries of the pages around it. Scores are texts, as
+-- Redis writes them, with all their digits.
 local function page_json(entries, before, behind, encode)
   local texts = {}
   for i, entry in ipairs(entries) do texts[i] = encode(entry.member, entry) end

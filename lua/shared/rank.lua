@@ -1,17 +1,16 @@
--- The rank in a sorted set of a place that need not be taken: how many stand before it, and whether
--- the member stands there itself.
+-- The rank that (score, member) has or would have in a sorted set, and whether it is there.
 local function rank_of(list, score, member)
-  local stands = redis.call('ZSCORE', list, member)
-  if stands and tonumber(stands) == score then return redis.call('ZRANK', list, member), true end
-  -- Its rank is where it would stand: put in, asked and taken out within this one step.
+  local present = redis.call('ZSCORE', list, member)
+  if present and tonumber(present) == score then return redis.call('ZRANK', list, member), true end
+  -- The member is put in, ranked and taken out again within this one step.
   redis.call('ZADD', list, score, member)
   local rank = redis.call('ZRANK', list, member)
-  if not stands then
+  if not present then
     redis.call('ZREM', list, member)
   else
-    redis.call('ZADD', list, stands, member)
-    -- It moved to before the boundary: one more stands there than was counted.
-    if tonumber(stands) < score then rank = rank + 1 end
+    redis.call('ZADD', list, present, member)
+    -- It was moved from before the boundary, so one more entry is before it than was counted.
+    if tonumber(present) < score then rank = rank + 1 end
   end
   return rank, false
 end

@@ -1,5 +1,5 @@
--- Only leases expire, and the few things in ':due'. Every script that reads or takes permits
--- sweeps first, so that no answer counts what has ended.
+-- Only leases expire, and the few things in ':due'. Every script that reads or takes permits sweeps first,
+-- so that no answer counts what has expired.
 local BATCH = 50
 
 -- Ends a lease with all its holds and waits; true when nothing of it is left.
@@ -11,13 +11,13 @@ local function end_lease(lease_id)
     if kind then
       if budget <= 0 then return false end
       budget = budget - 1
-      local s = semaphore(name) or gone(name)
+      local s = semaphore(name) or deleted_semaphore(name)
       if kind == 'hold' then
         drop_hold(s, lease_id, hold_weight(fields[i + 1]))
       else
         local w = wait_from(fields[i + 1])
-        tell_error(w, NO_LEASE)
-        leave(s, lease_id, w)
+        notify_error(w, NO_LEASE)
+        remove_wait(s, lease_id, w)
       end
       touched[name] = true
     elseif fields[i] == 'process_id' then
@@ -31,32 +31,33 @@ local function end_lease(lease_id)
   return true
 end
 
--- Sets the calls aside that wait through a node without an alive mark.
-local function pass_over(node)
+-- Parks the calls that wait through a node without an alive mark.
+local function park_calls_of(node)
   local entries = redis.call('ZRANGE', node_key(node), 0, math.max(budget, 1) - 1)
   for _, entry in ipairs(entries) do
     budget = budget - 1
     local ticket, lease_id, name = string.match(entry, '^(%S+) (%S+) (.*)$')
-    local w = wait_from(redis.call('HGET', lease_key(lease_id), 'wait:' .. name))
-    call_of(w, ticket).aside = true
-    place(semaphore(name) or gone(name), lease_id, w)
+    local s = semaphore(name) or deleted_semaphore(name)
+    local w = wait_of(s, lease_id)
+    call_of(w, ticket).parked = true
+    write_wait(s, lease_id, w)
     touched[name] = true
   end
   if redis.call('EXISTS', node_key(node)) == 0 then redis.call('ZREM', due, 'node ' .. node) end
 end
 
--- Forgets the calls of a wait whose time is over and that no node has ended.
-local function forget(lease_id, name)
+-- Drops the calls of a wait that are over and that no node has ended.
+local function expire_calls(lease_id, name)
   local text = redis.call('HGET', lease_key(lease_id), 'wait:' .. name)
   local s = semaphore(name)
   budget = budget - 1
   if not text or not s then return redis.call('ZREM', due, 'wait ' .. lease_id .. ' ' .. name) end
-  keep_calls(s, lease_id, wait_from(text), function(call) return not is_over(call) end)
+  keep_calls(s, lease_id, wait_from(text), function(call) return not is_expired(call) end)
   touched[name] = true
 end
 
--- Forgets the tickets of calls that nobody makes again.
-local function forget_calls(name)
+-- Forgets the tickets of downs and ups that nobody retries any more.
+local function forget_tickets(name)
   local key = semaphore_key(name) .. ':calls'
   local over = math.min(redis.call('ZCOUNT', key, '-inf', int(now)), math.max(budget, 1))
   if over > 0 then redis.call('ZREMRANGEBYRANK', key, 0, over - 1) end
@@ -69,31 +70,36 @@ local function forget_calls(name)
   end
 end
 
+-- Goes on with what a script has left to the next.
+local function continue_work(name)
+  redis.call('ZREM', due, 'semaphore ' .. name)
+  budget = budget - 1
+  local s = semaphore(name)
+  if s then refuse_heavy(s) end
+  touched[name] = true
+end
+
 local function do_due(entry)
   local kind, rest = string.match(entry, '^(%a+) (.*)$')
   if kind == 'node' then
-    pass_over(rest)
+    park_calls_of(rest)
   elseif kind == 'calls' then
-    forget_calls(rest)
+    forget_tickets(rest)
   elseif kind == 'wait' then
-    forget(string.match(rest, '^(%S+) (.*)$'))
+    expire_calls(string.match(rest, '^(%S+) (.*)$'))
   else
-    redis.call('ZREM', due, entry)
-    budget = budget - 1
-    local s = semaphore(rest)
-    if s then refuse(s) end
-    touched[rest] = true
+    continue_work(rest)
   end
 end
 
--- When the first lease ends and the first thing in ':due' is to be done; math.huge for never.
+-- When the first lease expires, and when the first thing in ':due' is due; math.huge for never.
 local function first_due()
   local lease = redis.call('ZRANGE', leases, 0, 0, 'WITHSCORES')[2]
   local other = redis.call('ZRANGE', due, 0, 0, 'WITHSCORES')[2]
   return tonumber(lease) or math.huge, tonumber(other) or math.huge
 end
 
--- False where something due is left: the caller answers AGAIN and is called again.
+-- False where something due is left: then the script replies AGAIN, and the client calls again.
 local function sweep()
   local lease, other = first_due()
   if lease > now and other > now then return true end
@@ -110,7 +116,7 @@ local function sweep()
   return done and budget > 0
 end
 
--- Microseconds until something is due here, or -1: when a node that waits has to sweep.
+-- When a node that is active here has to sweep next: µs from now, or -1 for never.
 local function sweep_in()
   local next = math.min(first_due())
   if next == math.huge then return '-1' end

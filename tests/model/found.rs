@@ -59,9 +59,9 @@ fn a_page_behind_an_entry_that_has_moved_ahead_does_not_show_it_again() {
     play(2, takes.into_iter().chain([list.clone(), undo, list]).collect());
 }
 
-/// The script that set them aside had not read the queue by then.
+/// The script that parked them had not read the queue by then.
 #[test]
-fn whose_first_is_set_aside_by_a_sweep_moves_up() {
+fn whose_first_is_parked_by_a_sweep_moves_up() {
     let queue = Queue { discipline: QueueDiscipline::Weighted, max_waiters: None };
     let [a, c, d] = [LEASES[0], LEASES[2], LEASES[3]];
     let waits = [acquire(d, 0, 1), acquire(c, 1, 3), acquire(a, 2, 1)];

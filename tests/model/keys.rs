@@ -23,7 +23,7 @@ impl Keys {
         for (key, fields) in &state.hashes {
             for (field, text) in fields {
                 let is_json =
-                    ["hold:", "wait:", "about"].iter().any(|json| field.starts_with(json));
+                    ["hold:", "wait:", "details"].iter().any(|json| field.starts_with(json));
                 let value = match field.as_str() {
                     "virtual_time" => number(Tag(text.parse().expect("a number"))),
                     _ if is_json => exact(text),
@@ -132,7 +132,7 @@ impl Keys {
                 ("waiting_count", semaphore.queue().len().to_string()),
                 ("waiting_weight", (weight % (1 << 53)).to_string()),
                 ("waiting_carry", (weight >> 53).to_string()),
-                ("next_place", semaphore.next_arrival.to_string()),
+                ("next_arrival", semaphore.next_arrival.to_string()),
                 ("request", semaphore.request.to_owned()),
             ],
         );
@@ -159,7 +159,7 @@ impl Keys {
             "max_waiters",
         ];
         let about = about.iter().filter_map(|field| Some((*field, shown.get(field)?)));
-        self.put(&key, "about", json!(about.collect::<BTreeMap<_, _>>()));
+        self.put(&key, "details", json!(about.collect::<BTreeMap<_, _>>()));
         self.put(":semaphores", name, json!(0));
         let word = match semaphore.discipline {
             Discipline::Lifo => Some("lifo"),
@@ -196,7 +196,7 @@ impl Keys {
         let (key, name) = (format!(":semaphore:{}", semaphore.name), semaphore.name);
         let place = semaphore.score(lease, wait);
         let mut value = json!({
-            "weight": wait.weight, "place": number(place), "queued_at": wait.queued_at,
+            "weight": wait.weight, "score": number(place), "queued_at": wait.queued_at,
             "calls": wait.calls.iter().map(waiting).collect::<Vec<_>>(),
         });
         add_labels(&mut value, wait.label);
@@ -210,7 +210,7 @@ impl Keys {
             value["start"] = number(start);
         }
         self.put(&format!(":lease:{lease}"), &format!("wait:{name}"), value);
-        let list = if wait.listens() { "queue" } else { "aside" };
+        let list = if wait.listens() { "queue" } else { "parked" };
         self.put(&format!("{key}:{list}"), lease, number(place));
         if wait.is_in_flow() {
             self.put(
@@ -221,7 +221,7 @@ impl Keys {
         }
         self.put(&format!("{key}:weights"), lease, json!(wait.weight));
         self.put(":due", &format!("wait {lease} {name}"), json!(wait.forgotten_at()));
-        for call in wait.calls.iter().filter(|call| !call.aside) {
+        for call in wait.calls.iter().filter(|call| !call.parked) {
             let entry = format!("{} {lease} {name}", text(call.ticket));
             self.put(&format!(":node:{}", call.ticket.node), &entry, json!(0));
         }
@@ -234,8 +234,8 @@ fn held(hold: &Hold) -> Value {
             "weight": grant.weight, "fencing_token": hold.token, "locked_at": grant.locked_at,
             "calls": grant.answered.iter().map(|ticket| text(*ticket)).collect::<Vec<_>>(),
         });
-        if !grant.aside.is_empty() {
-            value["aside"] = grant.aside.iter().map(waiting).collect();
+        if !grant.parked.is_empty() {
+            value["parked"] = grant.parked.iter().map(waiting).collect();
         }
         if let Some(stood) = grant.stood {
             (value["arrival"], value["queued_at"]) = (json!(stood.arrival), json!(stood.queued_at));
@@ -259,7 +259,7 @@ fn held(hold: &Hold) -> Value {
 }
 
 fn waiting(call: &Call) -> Value {
-    json!({ "ticket": text(call.ticket), "deadline_at": call.deadline_at, "aside": call.aside })
+    json!({ "ticket": text(call.ticket), "deadline_at": call.deadline_at, "parked": call.parked })
 }
 
 fn labels(label: u8) -> String {
@@ -279,7 +279,7 @@ fn number(Tag(number): Tag) -> Value {
 
 /// JSON with its fractions as they are: what reads them as numbers may lose the last bit.
 fn exact(text: &str) -> Value {
-    let fraction = Regex::new(r#""(place|start)":([-+.e\d]+)"#).expect("a pattern");
+    let fraction = Regex::new(r#""(score|start)":([-+.e\d]+)"#).expect("a pattern");
     let quoted = fraction.replace_all(text, |found: &regex::Captures<'_>| {
         format!("\"{}\":{}", &found[1], number(Tag(found[2].parse().expect("a number"))))
     });
@@ -292,7 +292,7 @@ fn exact(text: &str) -> Value {
 
 /// Of where a hold stood only its arrival is of interest, and where its tag began.
 fn arrivals(mut value: Value) -> Value {
-    let place = value.as_object_mut().and_then(|hold| hold.remove("place"));
+    let place = value.as_object_mut().and_then(|hold| hold.remove("score"));
     if let Some(place) = place.filter(|_| value.get("arrival").is_none()) {
         value["arrival"] = json!(place.as_str().and_then(|text| text.parse::<i64>().ok()));
     }

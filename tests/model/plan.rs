@@ -27,9 +27,9 @@ pub(crate) const LEASES: [Name; 6] = [
     lease_id!("a"),
     lease_id!("b"),
     lease_id!("c"),
-    "down_d000000000000000000000000000",
+    "proxy_d000000000000000000000000000",
     lease_id!("e"),
-    "down_f000000000000000000000000000",
+    "proxy_f000000000000000000000000000",
 ];
 const PROCESSES: [Name; 2] = ["host-1/pid-2", "\"ü\" {x}:y"];
 const REQUESTS: [Name; 8] = ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7"];

@@ -67,7 +67,8 @@ fn claimed(world: &World, state: &State) -> bool {
     let knows = |hold: &Hold, call: usize| {
         let ticket = state.ticket(call);
         hold.grants.iter().any(|grant| {
-            grant.answered.contains(&ticket) || grant.aside.iter().any(|call| call.ticket == ticket)
+            grant.answered.contains(&ticket)
+                || grant.parked.iter().any(|call| call.ticket == ticket)
         })
     };
     let is_somebodys = |lease: &str, hold: &Hold| {
@@ -86,7 +87,7 @@ fn granted(world: &World, state: &State) -> bool {
     let waits = |call: &usize| state.calls[*call].phase == Phase::Waits;
     let stands = |call: usize| {
         let (wait, ticket) = (semaphore.waits.get(world.plans[call].lease), state.ticket(call));
-        let same = |call: &Call| call.ticket == ticket && !call.aside;
+        let same = |call: &Call| call.ticket == ticket && !call.parked;
         wait.is_some_and(|wait| wait.calls.iter().any(same))
     };
     let all_stand = live(state).filter(waits).all(stands);

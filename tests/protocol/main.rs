@@ -154,7 +154,7 @@ fn a_doubled_message_grants_what_is_not_held_without_the_ticket() {
 }
 
 #[test]
-fn a_dead_node_holds_up_the_queue_without_the_set_aside() {
+fn a_dead_node_holds_up_the_queue_without_the_parked() {
     let world = World::new(2, 1, &[plan("a", 1, 0), plan("b", 2, 1), plan("c", 1, 0)]);
     world.without(Mechanism::SetAside).misses(checks::GRANTED);
 }

@@ -24,7 +24,7 @@ pub(crate) enum Step {
     /// The connection on which a node hears is dropped.
     Drop(usize),
     Freeze(usize),
-    /// A node sets its calls aside, and their callers go to the other.
+    /// A node parks its calls, and their callers go to the other.
     Stop(usize),
     /// Redis notices at once, or goes on counting it.
     Die {

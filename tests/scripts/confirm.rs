@@ -39,7 +39,7 @@ async fn a_call_that_still_waits_has_no_grant_and_one_that_was_handed_permits_ha
 }
 
 #[tokio::test]
-async fn a_call_that_was_set_aside_has_no_grant_though_the_other_of_its_lease_has() {
+async fn a_call_that_was_parked_has_no_grant_though_the_other_of_its_lease_has() {
     let w = World::with(1, "a b").await;
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 1).await;

@@ -97,7 +97,7 @@ async fn many_waiters_whose_leases_expire_together_are_all_told() {
     assert_eq!(w.get().await.waiting_count, 0);
     let mut heard = n.heard().await;
     let mut right: Vec<_> =
-        calls.iter().map(|call| told("NOTFOUND lease not found", &[call])).collect();
+        calls.iter().map(|call| told("NO_LEASE lease not found", &[call])).collect();
     heard.sort();
     right.sort();
     assert_eq!(heard, right);
@@ -179,7 +179,7 @@ async fn lowered_permits_end_the_waits_of_a_crowd_in_steps() {
     heard.sort();
     let mut right: Vec<_> = calls
         .iter()
-        .map(|call| told("TOOHEAVY weight exceeds semaphore permits", &[call]))
+        .map(|call| told("WEIGHT_EXCEEDS_PERMITS weight exceeds semaphore permits", &[call]))
         .collect();
     right.sort();
     assert_eq!(heard, right);
@@ -192,11 +192,11 @@ async fn deleting_a_semaphore_tells_a_crowd_in_steps() {
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
     let calls = all_wait(&w, &n, &crowd(&w, DAY).await, 1).await;
-    let aside: Vec<_> = calls[..300].iter().map(|call| (call.clone(), MINUTE)).collect();
-    w.scripts.park(NS, false, &aside).await.unwrap();
+    let parked: Vec<_> = calls[..300].iter().map(|call| (call.clone(), MINUTE)).collect();
+    w.scripts.park(NS, false, &parked).await.unwrap();
     w.scripts.delete_semaphore(NS, SEM).await.unwrap();
     let right: Vec<_> =
-        calls[300..].iter().map(|call| told("NOTFOUND semaphore not found", &[call])).collect();
+        calls[300..].iter().map(|call| told("NO_SEMAPHORE semaphore not found", &[call])).collect();
     assert_eq!(n.heard().await, right);
     // Nothing is left of it but the call for a next script, which finds nothing to do.
     w.sweep("n").await;
@@ -205,7 +205,7 @@ async fn deleting_a_semaphore_tells_a_crowd_in_steps() {
 }
 
 #[tokio::test]
-async fn a_crowd_behind_one_dead_node_is_set_aside_in_steps_and_comes_back_in_order() {
+async fn a_crowd_behind_one_dead_node_is_parked_in_steps_and_comes_back_in_order() {
     let w = World::with(1, "a b").await;
     let (silent, mut n) = (w.node("silent").await, w.node("n").await);
     w.take(&n.call("a"), 1).await;
@@ -218,7 +218,7 @@ async fn a_crowd_behind_one_dead_node_is_set_aside_in_steps_and_comes_back_in_or
     w.sweep("n").await;
     let waiting = w.get().await;
     assert_eq!((waiting.waiting_count, waiting.waiting_weight), (1, 1));
-    assert_eq!(w.state().await.zset(":semaphore:s:aside").len(), CROWD);
+    assert_eq!(w.state().await.zset(":semaphore:s:parked").len(), CROWD);
     for calls in calls.chunks(BUDGET) {
         let (_, resumed) = w.scripts.resume(NS, calls).await.unwrap();
         assert!(resumed.iter().all(|resumed| *resumed == CallState::Waiting));

@@ -14,7 +14,7 @@ async fn a_head_whose_node_is_dead_is_passed_over_where_it_fits() {
     dead.dies().await;
     w.release("a").await;
     assert_eq!(n.heard().await, [granted(&[&next])]);
-    assert_eq!(w.picture().await, "holds c:4, aside b:2");
+    assert_eq!(w.picture().await, "holds c:4, parked b:2");
     dead.returns().await;
     assert_eq!(w.resume(&head).await, CallState::Waiting);
     assert_eq!(w.picture().await, "holds c:4, queue b:2");
@@ -35,7 +35,7 @@ async fn a_head_whose_node_is_dead_is_passed_over_where_it_does_not_fit() {
     dead.dies().await;
     w.release("a").await;
     assert_eq!(n.heard().await, [granted(&[&next])]);
-    assert_eq!(w.picture().await, "holds c:1 d:3, aside b:4");
+    assert_eq!(w.picture().await, "holds c:1 d:3, parked b:4");
     w.end().await;
 }
 
@@ -48,7 +48,7 @@ async fn nobody_is_refused_for_the_sake_of_a_dead_head() {
     dead.dies().await;
     let reply = w.ask(&n.call("c"), now_or_never(3)).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Acquired);
-    assert_eq!(w.picture().await, "holds a:2 c:3, aside b:4");
+    assert_eq!(w.picture().await, "holds a:2 c:3, parked b:4");
     w.end().await;
 }
 
@@ -85,7 +85,7 @@ async fn a_node_without_an_alive_mark_is_passed_over_though_its_link_stands() {
     w.advance(1).await;
     w.sweep("n").await;
     assert_eq!(n.heard().await, [granted(&[&next])]);
-    assert_eq!(w.picture().await, "holds a:3 c:2, aside b:5 d:5");
+    assert_eq!(w.picture().await, "holds a:3 c:2, parked b:5 d:5");
     assert_eq!(w.sweep("silent").await.waiting, 0);
     w.resume(&again).await;
     w.resume(&head).await;
@@ -124,7 +124,7 @@ async fn a_new_call_of_the_lease_through_another_node_takes_the_old_place() {
     w.advance(15).await;
     w.sweep("n").await;
     w.resume(&next).await;
-    assert_eq!(w.picture().await, "holds a:1, queue c:1, aside b:1");
+    assert_eq!(w.picture().await, "holds a:1, queue c:1, parked b:1");
     let again = n.call("b");
     w.queue(&again, 1).await;
     assert_eq!(w.picture().await, "holds a:1, queue b:1 c:1");

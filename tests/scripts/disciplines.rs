@@ -237,7 +237,7 @@ async fn calls_that_come_while_their_node_subscribes_are_no_more_than_their_turn
 
 /// More than are moved at once, in whatever order, with a grant in between.
 #[tokio::test]
-async fn a_crowd_that_was_set_aside_comes_back_to_its_turns() {
+async fn a_crowd_that_was_parked_comes_back_to_its_turns() {
     let (w, mut n) = world(Weighted, 1).await;
     let mut calls = [Vec::new(), Vec::new()];
     for number in 0..150 {
@@ -249,8 +249,8 @@ async fn a_crowd_that_was_set_aside_comes_back_to_its_turns() {
     }
     let [mine, others] = calls;
     let back = |call: &Call| (call.clone(), MINUTE);
-    let aside: Vec<_> = mine.iter().map(back).collect();
-    w.scripts.park(NS, false, &aside).await.unwrap();
+    let parked: Vec<_> = mine.iter().map(back).collect();
+    w.scripts.park(NS, false, &parked).await.unwrap();
     w.check().await;
     w.release("z").await;
     assert_eq!(n.heard().await, [granted(&[&others[0]])]);
@@ -391,10 +391,10 @@ async fn a_call_that_asks_for_less_or_more_keeps_its_place_among_its_own_and_mov
     queue(&w, &n, "b:2 c:5").await;
     assert_eq!(line(&w).await, "a c b");
     w.queue(&n.call("a"), 1).await;
-    assert_eq!(w.wait("a").await.place, 1.0);
+    assert_eq!(w.wait("a").await.score, 1.0);
     w.queue(&n.call("a"), 6).await;
     // b makes room for it.
-    assert_eq!((w.wait("b").await.start, w.wait("b").await.place), (Some(6.0), 8.0));
+    assert_eq!((w.wait("b").await.start, w.wait("b").await.score), (Some(6.0), 8.0));
     assert_eq!(line(&w).await, "c a b");
     w.end().await;
 }
@@ -455,7 +455,7 @@ async fn more_than_max_waiters_are_refused_at_the_door() {
     assert!(full(refused));
     // Another call of one that waits is no further waiter.
     w.queue(&n.call("a"), 1).await;
-    // Those who stand aside count: they may come back.
+    // Those who are parked count: they may come back.
     w.park(&calls[1], true, MINUTE).await;
     assert!(full(w.ask(&n.call("e"), wanted(1)).await));
     // Fewer than there are: they stay, nobody joins them.

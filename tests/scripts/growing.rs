@@ -100,7 +100,10 @@ async fn growth_that_ends_without_a_grant_leaves_the_hold_alone() {
     w.cancel(&cancelled).await;
     w.queue(&heavy, 3).await;
     w.set_permits(2).await.unwrap();
-    assert_eq!(n.heard().await, [told("TOOHEAVY weight exceeds semaphore permits", &[&heavy])]);
+    assert_eq!(
+        n.heard().await,
+        [told("WEIGHT_EXCEEDS_PERMITS weight exceeds semaphore permits", &[&heavy])]
+    );
     let after = w.hold("a").await;
     assert_eq!((after.weight, after.locked_at), (1, before.locked_at));
     assert_eq!(w.picture().await, "holds a:1 b:1");
@@ -160,7 +163,7 @@ async fn a_cancelled_grant_leaves_the_growth_behind_it_waiting_where_it_arrived(
 }
 
 #[tokio::test]
-async fn a_grant_set_aside_leaves_its_older_place_to_the_growth_behind_it() {
+async fn a_grant_parked_leaves_its_older_place_to_the_growth_behind_it() {
     let w = World::with(2, "a b c d").await;
     let mut n = w.node("n").await;
     w.take(&n.call("d"), 2).await;
@@ -180,7 +183,7 @@ async fn a_grant_set_aside_leaves_its_older_place_to_the_growth_behind_it() {
 }
 
 #[tokio::test]
-async fn a_growth_set_aside_comes_back_ahead_of_the_queue() {
+async fn a_growth_parked_comes_back_ahead_of_the_queue() {
     let w = World::with(3, "a b c").await;
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
@@ -189,7 +192,7 @@ async fn a_growth_set_aside_comes_back_ahead_of_the_queue() {
     w.queue(&grows, 3).await;
     w.queue(&waits, 2).await;
     w.park(&grows, false, MINUTE).await;
-    assert_eq!(w.picture().await, "holds a:1 b:1, queue c:2, aside a:3");
+    assert_eq!(w.picture().await, "holds a:1 b:1, queue c:2, parked a:3");
     w.resume(&grows).await;
     assert_eq!(w.picture().await, "holds a:1 b:1, queue a:3 c:2");
     w.release("b").await;
@@ -224,7 +227,7 @@ async fn a_lease_that_ends_while_it_grows_frees_its_hold_and_its_place() {
     w.queue(&waits, 2).await;
     w.advance(5).await;
     w.sweep("n").await;
-    assert_eq!(n.heard().await, [told("NOTFOUND lease not found", &[&grows]), granted(&[&waits])]);
+    assert_eq!(n.heard().await, [told("NO_LEASE lease not found", &[&grows]), granted(&[&waits])]);
     assert_eq!(w.picture().await, "holds b:1 c:2");
     w.end().await;
 }

@@ -162,7 +162,7 @@ async fn a_revoke_releases_all_at_once() {
     let mut heard = n.heard().await;
     heard.sort();
     let mut right =
-        [told("NOTFOUND lease not found", &[&waits]), granted(&[&on_s]), granted(&[&on_t])];
+        [told("NO_LEASE lease not found", &[&waits]), granted(&[&on_s]), granted(&[&on_t])];
     right.sort();
     assert_eq!(heard, right);
     assert_eq!(w.picture().await, "holds b:1");

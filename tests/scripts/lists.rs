@@ -72,7 +72,7 @@ impl List {
                 drop(w.scripts.acquire(NS, &call(&id), wanted(1)).await.unwrap());
             }
             Waiters => {
-                // Every third stands aside.
+                // Every third is parked.
                 let listening = !name.ends_with(['2', '5', '8']);
                 let all = AcquireArguments { listening, ..wanted(PERMITS) };
                 drop(w.scripts.acquire(NS, &call(&id), all).await.unwrap());

@@ -17,12 +17,12 @@ mod lists;
 mod naive;
 mod namespaces;
 mod one_waiter;
-mod ownerless;
+mod park;
+mod plain;
 mod queue;
 mod random;
 mod schedules;
 mod semaphores;
-mod set_aside;
 #[path = "../support/mod.rs"]
 mod support;
 mod sweep;

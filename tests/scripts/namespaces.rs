@@ -5,7 +5,7 @@ use grackle_client::scripts::PageStart;
 use grackle_client::wire::{CreateNamespaceRequest, Metadata};
 use grackle_client::{Error, Limits};
 
-const GONE: &str = "NOTFOUND namespace not found";
+const GONE: &str = "NO_NAMESPACE namespace not found";
 
 fn assert_gone<T: std::fmt::Debug>(reply: Result<T, Error>) {
     assert!(matches!(reply, Err(Error::NamespaceNotFound)), "{reply:?}");
@@ -109,13 +109,13 @@ async fn deletion_takes_everything_inside_and_tells_those_who_wait() {
     let (mut m, mut n) = (w.node("m").await, w.node("n").await);
     w.take(&n.call("a"), 2).await;
     w.take(&n.call_on("t", "b"), 1).await;
-    let (grows, waits, elsewhere, aside) =
+    let (grows, waits, elsewhere, parked) =
         (n.call_on("t", "c"), n.call("c"), m.call("c"), m.call("d"));
     w.queue(&grows, 1).await;
     w.queue(&waits, 2).await;
     w.queue(&elsewhere, 2).await;
-    w.queue(&aside, 1).await;
-    w.park(&aside, false, MINUTE).await;
+    w.queue(&parked, 1).await;
+    w.park(&parked, false, MINUTE).await;
     w.scripts.delete_namespace(NS).await.unwrap();
     w.check().await;
     assert_eq!(n.heard().await, [told(GONE, &[&waits]), told(GONE, &[&grows])]);

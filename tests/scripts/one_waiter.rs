@@ -198,7 +198,7 @@ async fn the_end_of_the_lease_tells_every_call_of_the_waiter() {
         w.queue(call, 1).await;
     }
     w.revoke("b").await;
-    let gone = "NOTFOUND lease not found";
+    let gone = "NO_LEASE lease not found";
     assert_eq!(m.heard().await, [told(gone, &[&calls[0], &calls[2]])]);
     assert_eq!(n.heard().await, [told(gone, &[&calls[1]])]);
     assert_eq!(w.picture().await, "holds a:5");
@@ -230,16 +230,16 @@ async fn a_call_that_stood_aside_when_the_other_was_granted_is_no_reason_to_keep
     let w = World::with(5, "a b").await;
     let (m, n) = (w.node("m").await, w.node("n").await);
     w.take(&n.call("a"), 5).await;
-    let (aside, granted) = (m.call("b"), n.call("b"));
-    w.queue(&aside, 3).await;
-    w.park(&aside, false, MINUTE).await;
+    let (parked, granted) = (m.call("b"), n.call("b"));
+    w.queue(&parked, 3).await;
+    w.park(&parked, false, MINUTE).await;
     w.queue(&granted, 3).await;
     w.release("a").await;
     assert_eq!(w.picture().await, "holds b:3");
     w.cancel(&granted).await;
     // It waits again, at its old place.
-    assert_eq!(w.picture().await, "aside b:3");
-    assert!(matches!(w.resume(&aside).await, CallState::Answered(_)));
+    assert_eq!(w.picture().await, "parked b:3");
+    assert!(matches!(w.resume(&parked).await, CallState::Answered(_)));
     assert_eq!(w.picture().await, "holds b:3");
     w.end().await;
 }

@@ -170,14 +170,17 @@ async fn lowered_permits_end_the_waits_that_they_can_never_satisfy() {
     w.queue(&d, 9).await;
     w.queue(&e, 8).await;
     w.park(&e, false, MINUTE).await;
-    assert_eq!(w.picture().await, "holds a:3, queue b:7 c:4 d:9, aside e:8");
+    assert_eq!(w.picture().await, "holds a:3, queue b:7 c:4 d:9, parked e:8");
     let updated = w.set_permits(7).await.unwrap();
     assert_eq!((updated.waiting_count, updated.waiting_weight), (2, 11));
-    assert_eq!(n.heard().await, [told("TOOHEAVY weight exceeds semaphore permits", &[&d])]);
+    assert_eq!(
+        n.heard().await,
+        [told("WEIGHT_EXCEEDS_PERMITS weight exceeds semaphore permits", &[&d])]
+    );
     let updated = w.set_permits(6).await.unwrap();
     assert_eq!((updated.active_holds, updated.waiting_count), (3, 1));
     let heard = n.heard().await;
-    assert_eq!(heard, [told("TOOHEAVY weight exceeds semaphore permits", &[&b])]);
+    assert_eq!(heard, [told("WEIGHT_EXCEEDS_PERMITS weight exceeds semaphore permits", &[&b])]);
     w.set_permits(5).await.unwrap();
     w.set_permits(4).await.unwrap();
     assert_eq!(w.picture().await, "holds a:3, queue c:4");
@@ -192,17 +195,17 @@ async fn lowered_permits_end_waits_that_stand_aside_too_and_let_the_next_in() {
     let w = World::with(9, "a b c d").await;
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 3).await;
-    let (aside, head, light) = (n.call("b"), n.call("c"), n.call("d"));
-    w.queue(&aside, 8).await;
-    w.park(&aside, false, MINUTE).await;
+    let (parked, head, light) = (n.call("b"), n.call("c"), n.call("d"));
+    w.queue(&parked, 8).await;
+    w.park(&parked, false, MINUTE).await;
     w.queue(&head, 9).await;
     w.queue(&light, 4).await;
     w.set_permits(7).await.unwrap();
-    let heavy = told("TOOHEAVY weight exceeds semaphore permits", &[&head]);
+    let heavy = told("WEIGHT_EXCEEDS_PERMITS weight exceeds semaphore permits", &[&head]);
     assert_eq!(n.heard().await, [heavy, granted(&[&light])]);
     assert_eq!(w.picture().await, "holds a:3 d:4");
-    assert_eq!(w.resume(&aside).await, CallState::Unknown);
-    let refused = w.ask(&aside, wanted(8)).await;
+    assert_eq!(w.resume(&parked).await, CallState::Unknown);
+    let refused = w.ask(&parked, wanted(8)).await;
     assert!(matches!(refused, Err(grackle_client::Error::WeightExceedsPermits)), "{refused:?}");
     w.end().await;
 }
@@ -271,10 +274,10 @@ async fn the_end_of_a_waiters_lease_ends_its_wait_and_tells_it() {
     w.queue(&last, 1).await;
     w.advance(5).await;
     w.sweep("n").await;
-    let gone = told("NOTFOUND lease not found", &[&head]);
+    let gone = told("NO_LEASE lease not found", &[&head]);
     assert_eq!(n.heard().await, [gone, granted(&[&next])]);
     w.revoke("d").await;
-    assert_eq!(n.heard().await, [told("NOTFOUND lease not found", &[&last])]);
+    assert_eq!(n.heard().await, [told("NO_LEASE lease not found", &[&last])]);
     assert_eq!(w.picture().await, "holds a:3 c:2");
     w.end().await;
 }
@@ -292,7 +295,7 @@ async fn nothing_is_granted_under_a_lease_that_has_expired_while_it_waited() {
     w.advance(5).await;
     // Cancelling sweeps nothing, so that the head's lease still stands there.
     w.cancel(&holder).await;
-    let gone = told("NOTFOUND lease not found", &[&head]);
+    let gone = told("NO_LEASE lease not found", &[&head]);
     assert_eq!(n.heard().await, [gone, granted(&[&next])]);
     w.end().await;
 }
@@ -310,8 +313,8 @@ async fn a_retry_of_a_waiting_call_keeps_its_place() {
     w.queue(&b, 1).await;
     let after = w.wait("b").await;
     assert_eq!(
-        (after.place, after.calls.len(), after.queued_at),
-        (before.place, 1, before.queued_at)
+        (after.score, after.calls.len(), after.queued_at),
+        (before.score, 1, before.queued_at)
     );
     assert_eq!(after.calls[0].deadline_at, before.calls[0].deadline_at);
     assert_eq!(w.picture().await, "holds a:1, queue b:1 c:1");
@@ -348,9 +351,9 @@ async fn a_semaphore_has_no_more_waiters_than_its_limit() {
     w.leases("a b c d").await;
     let n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
-    let aside = n.call("b");
-    w.queue(&aside, 2).await;
-    w.park(&aside, false, MINUTE).await;
+    let parked = n.call("b");
+    w.queue(&parked, 2).await;
+    w.park(&parked, false, MINUTE).await;
     let call = n.call("c");
     w.queue(&call, 2).await;
     let refused = w.ask(&n.call("d"), wanted(2)).await;
@@ -360,7 +363,7 @@ async fn a_semaphore_has_no_more_waiters_than_its_limit() {
     assert_eq!(reply.outcome, Outcome::Unavailable);
     // Another call of a lease that waits is no further waiter.
     w.queue(&n.call("c"), 2).await;
-    w.cancel(&aside).await;
+    w.cancel(&parked).await;
     w.queue(&n.call("d"), 2).await;
     w.end().await;
 }

@@ -299,7 +299,7 @@ fn overtakes_nobody(name: &str, before: &State, after: &State) {
     let admitted = queue.iter().rposition(|waiter| {
         let (lease, place) = (waiter.0.as_str(), Some(waiter.1));
         let old = held.get(lease).map_or(0, |hold| hold.weight);
-        let granted = |hold: &Hold| hold.place.map(|at| at as i64) == place && hold.weight > old;
+        let granted = |hold: &Hold| hold.score.map(|at| at as i64) == place && hold.weight > old;
         holds.get(lease).is_some_and(granted) && !still.contains(waiter)
     });
     for passed in &queue[..admitted.unwrap_or(0)] {

@@ -8,7 +8,7 @@ use grackle_client::wire::Metadata;
 use grackle_client::{Error, Limits};
 
 const MOST: i64 = (1 << 53) - 1;
-const GONE: &str = "NOTFOUND semaphore not found";
+const GONE: &str = "NO_SEMAPHORE semaphore not found";
 
 fn assert_gone<T: std::fmt::Debug>(reply: Result<T, Error>) {
     assert!(matches!(reply, Err(Error::SemaphoreNotFound)), "{reply:?}");
@@ -153,12 +153,12 @@ async fn deletion_drops_the_holders_and_tells_those_who_wait() {
     w.take(&n.call("a"), 1).await;
     w.take(&n.call("b"), 1).await;
     w.take(&n.call_on("t", "a"), 1).await;
-    let (grows, waits, too, aside) = (n.call("a"), n.call("c"), m.call("c"), m.call("d"));
+    let (grows, waits, too, parked) = (n.call("a"), n.call("c"), m.call("c"), m.call("d"));
     w.queue(&waits, 1).await;
     w.queue(&too, 1).await;
     w.queue(&grows, 2).await;
-    w.queue(&aside, 1).await;
-    w.park(&aside, false, MINUTE).await;
+    w.queue(&parked, 1).await;
+    w.park(&parked, false, MINUTE).await;
     w.scripts.delete_semaphore(NS, SEM).await.unwrap();
     w.check().await;
     assert_eq!(n.heard().await, [told(GONE, &[&grows]), told(GONE, &[&waits])]);

@@ -60,7 +60,7 @@ async fn a_sweep_ends_what_is_due_however_late_it_comes() {
     w.queue(&on_t, 1).await;
     w.advance(3_600).await;
     let swept = w.sweep("n").await;
-    // The node's own calls had been set aside, and their time was over too.
+    // The node's own calls had been parked, and their time was over too.
     assert_eq!((swept.sweep_in, swept.waiting), (82_800_000_000, 0));
     assert_eq!(w.picture().await, "holds c:1");
     assert_eq!(w.picture_of("t").await, "");

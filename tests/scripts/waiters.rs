@@ -97,7 +97,7 @@ async fn the_share_of_a_wait_is_shown() {
 }
 
 #[tokio::test]
-async fn those_set_aside_are_listed_at_their_places_and_have_no_position() {
+async fn those_parked_are_listed_at_their_places_and_have_no_position() {
     let w = World::with(5, "a b c d e").await;
     let n = w.node("n").await;
     w.take(&n.call("a"), 5).await;
@@ -111,7 +111,7 @@ async fn those_set_aside_are_listed_at_their_places_and_have_no_position() {
         shown.map(|waiter| (waiter.lease_id, waiter.position, waiter.set_aside)).collect()
     };
     let right = [("b", 1, false), ("c", 0, true), ("d", 2, false), ("e", 3, false)];
-    let right = right.map(|(lease, position, aside)| (lease_id(lease), position, aside));
+    let right = right.map(|(lease, position, parked)| (lease_id(lease), position, parked));
     assert_eq!(shown(waiters(&w).await), right);
     // It would come back to the second place.
     let found = waiter(&w, "c").await.unwrap();
@@ -139,7 +139,7 @@ async fn pages_go_on_though_waiters_move_between_the_queue_and_aside() {
     for moved in [[0, 1], [1, 2], [3, 4]] {
         let page = w.scripts.list_semaphore_waiters(NS, SEM, &from, 2, "").await.unwrap();
         seen.extend(page.entries.into_iter().map(|waiter| waiter.lease_id));
-        // The boundary goes aside with one that was shown or is to come, then they come back.
+        // The boundary goes parked with one that was shown or is to come, then they come back.
         for call in moved {
             w.park(&calls[call], false, MINUTE).await;
         }
@@ -212,7 +212,7 @@ async fn places_that_are_fractions_negative_or_equal_are_paged_once_each() {
         w.leases(&name).await;
         let listening = index % 3 != 1;
         w.queue_with(&n.call(&name), AcquireArguments { listening, ..wanted(1) }).await;
-        let list = if listening { "queue" } else { "aside" };
+        let list = if listening { "queue" } else { "parked" };
         let key = format!("{}:semaphore:{SEM}:{list}", w.namespace());
         all.push((score.parse::<f64>().unwrap(), lease_id(&name)));
         places.push((key, (*score).to_owned(), lease_id(&name)));
@@ -362,7 +362,7 @@ async fn a_call_that_gives_up_is_told_the_place_that_it_had() {
     assert_eq!(waiting.holders.len(), 1);
     // The semaphore is as it is after that.
     assert_eq!((semaphore.waiting_count, semaphore.waiting_weight), (2, 8));
-    // One that is set aside had a place all the same.
+    // One that is parked had a place all the same.
     w.park(&calls[2], false, MINUTE).await;
     assert_eq!(place(&gives_up(&calls[2], 3).await.0), (2, 5));
     // The last to be told so has lost its place before: it would be behind.

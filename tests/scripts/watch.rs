@@ -75,7 +75,7 @@ async fn every_change_of_what_is_shown_is_told_once() {
     w.queue(&c, 1).await;
     tells(&w, &mut ear, "another", 1).await;
     w.park(&c, false, Duration::from_secs(9)).await;
-    tells(&w, &mut ear, "one that is set aside", 1).await;
+    tells(&w, &mut ear, "one that is parked", 1).await;
     w.resume(&c).await;
     tells(&w, &mut ear, "and comes back", 1).await;
     w.release("a").await;

@@ -243,7 +243,7 @@ impl World {
         done.expect("done");
     }
 
-    /// Sets one call aside.
+    /// parks one call.
     pub(crate) async fn park(&self, call: &Call, undo: bool, keep: Duration) -> CallState {
         let replies = self.scripts.park(NS, undo, &[(call.clone(), keep)]).await;
         self.check().await;
@@ -265,7 +265,7 @@ impl World {
 
     // What stands there.
 
-    /// `holds a:3 b:1, queue c:5, aside d:2`: leases and weights, the first in line first.
+    /// `holds a:3 b:1, queue c:5, parked d:2`: leases and weights, the first in line first.
     pub(crate) async fn picture(&self) -> String {
         self.picture_of(SEM).await
     }
@@ -273,7 +273,7 @@ impl World {
     pub(crate) async fn picture_of(&self, name: &str) -> String {
         let state = self.state().await;
         let (holds, waits) = (state.holds(name), state.waits(name));
-        let parts = [("holds", "holders"), ("queue", "queue"), ("aside", "aside")];
+        let parts = [("holds", "holders"), ("queue", "queue"), ("parked", "parked")];
         let parts = parts.into_iter().filter_map(|(title, list)| {
             let entries = state.zset(&format!(":semaphore:{name}:{list}"));
             let entries = entries.iter().map(|(lease, _)| {

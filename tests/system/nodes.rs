@@ -225,15 +225,15 @@ async fn a_caller_that_hangs_up_is_forgotten_after_the_grace() {
     let lease = space.lease().await;
     let call = wait_at(space, &server, &lease).await;
     call.abort();
-    let aside = format!("{}:{{ns}}:semaphore:s:aside", world.redis.prefix());
-    eventually("it stands aside", AT_ONCE, async || {
-        let count: i64 = world.redis.run(&["ZCARD", &aside]).await;
+    let parked = format!("{}:{{ns}}:semaphore:s:parked", world.redis.prefix());
+    eventually("it is parked", AT_ONCE, async || {
+        let count: i64 = world.redis.run(&["ZCARD", &parked]).await;
         (count == 1).then_some(())
     })
     .await;
     eventually("it is forgotten", AT_ONCE * 2, async || {
         space.state().await;
-        let count: i64 = world.redis.run(&["ZCARD", &aside]).await;
+        let count: i64 = world.redis.run(&["ZCARD", &parked]).await;
         (count == 0).then_some(())
     })
     .await;

@@ -72,9 +72,9 @@ async fn a_node_that_can_not_subscribe_is_granted_all_the_same() {
     let (holder, waiting) = (space.lease().await, space.lease().await);
     space.take(&holder, 1).await;
     let call = tokio::spawn(async move { deaf.acquire(&waiting, 1, 3).await });
-    let aside = format!("{}:{{ns}}:semaphore:s:aside", redis.prefix());
-    eventually("it stands aside", SOON, async || {
-        let count: i64 = redis.run(&["ZCARD", &aside]).await;
+    let parked = format!("{}:{{ns}}:semaphore:s:parked", redis.prefix());
+    eventually("it is parked", SOON, async || {
+        let count: i64 = redis.run(&["ZCARD", &parked]).await;
         (count == 1).then_some(())
     })
     .await;

@@ -45,7 +45,7 @@ async fn grants_follow_arrival_across_nodes_and_weights_and_tokens_rise() {
     redis.assert_nothing_left(&here.client).await;
 }
 
-/// Its first calls come before it is heard, and after a lost connection all are set aside at once.
+/// Its first calls come before it is heard, and after a lost connection all are parked at once.
 #[tokio::test]
 async fn in_a_weighted_queue_a_burst_through_a_new_node_is_one_process_turns() {
     let redis = TestRedis::own().await;

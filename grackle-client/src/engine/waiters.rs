@@ -6,13 +6,10 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch};
 
+use crate::config::SWEEP_EVERY;
 use crate::engine::load::registry::WaitingCalls;
 use crate::error::Error;
 use crate::scripts::{AcquireReply, Call, Outcome};
-
-/// A node sweeps a namespace in which its calls wait at least that often. Each sweep renews its alive
-/// mark there, which is valid for three times as long (`ALIVE_FOR` in Lua).
-pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(5);
 
 /// What ends the wait of a call, or interrupts it.
 #[derive(Debug)]

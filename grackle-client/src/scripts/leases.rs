@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use super::arguments::{json, micros};
 use super::reply::{AGAIN, RecordReply, parse};
-use super::{PageReply, PageStart, Scripts, json, micros, page_args};
+use super::runner::Scripts;
 use crate::error::Error;
+use crate::pagination::{PageReply, PageStart};
 use crate::wire::{Lease, Metadata};
 
 impl Scripts {
@@ -36,8 +38,7 @@ impl Scripts {
         self.record(call.arg(lease_id).arg(micros(ttl))).await.and_then(lease)
     }
 
-    /// Where an attempt went unanswered, or the work takes several steps, "not found" on a later
-    /// one means that it is done.
+    /// After an unanswered try, or a first step, "not found" means that it is done.
     pub async fn revoke_lease(&self, ns: &str, lease_id: &str) -> Result<(), Error> {
         let mut call = self.on(&self.table.revoke_lease, ns);
         call.arg(lease_id);
@@ -60,7 +61,7 @@ impl Scripts {
         limit: i64,
     ) -> Result<PageReply<Lease>, Error> {
         let mut call = self.on(&self.table.list_leases, ns);
-        page_args(call.arg(process_id), from, limit);
+        call.arg(process_id).page(from, limit);
         parse(&self.text(&call).await?)
     }
 

@@ -1,21 +1,27 @@
-//! Permits without an owner.
+//! Plain semaphores: permits that no lease owns.
+
+use std::time::Duration;
 
 use super::reply::AcquireReply;
-use super::{Scripts, semaphore};
+use super::runner::Scripts;
+use super::semaphores::semaphore;
 use crate::error::Error;
 use crate::wire::Semaphore;
 
+/// How long Redis remembers downs and ups that are not acknowledged (`ownerless_hold.lua`).
+pub(crate) const REMEMBERED_FOR: Duration = Duration::from_secs(600);
+
 impl Scripts {
-    /// `heard` are the tickets of calls on this semaphore whose answers came.
+    /// `acknowledged`: tickets of calls on this semaphore whose answers have come.
     pub async fn down(
         &self,
         ns: &str,
         name: &str,
         ticket: &str,
-        heard: &[String],
+        acknowledged: &[String],
     ) -> Result<AcquireReply, Error> {
         let mut call = self.on(&self.table.down, ns);
-        self.acquire_reply(ns, call.arg(name).arg(ticket).arg(heard)).await
+        self.reply(call.arg(name).arg(ticket).arg(acknowledged)).await
     }
 
     pub async fn up(
@@ -23,13 +29,13 @@ impl Scripts {
         ns: &str,
         name: &str,
         ticket: &str,
-        heard: &[String],
+        acknowledged: &[String],
     ) -> Result<Semaphore, Error> {
         let mut call = self.on(&self.table.up, ns);
-        self.record(call.arg(name).arg(ticket).arg("").arg(heard)).await.and_then(semaphore)
+        self.record(call.arg(name).arg(ticket).arg("").arg(acknowledged)).await.and_then(semaphore)
     }
 
-    /// Gives back what a down took, if it did. `ticket` stands for this call, `undoes` for that.
+    /// Gives back what a down took, if it took a permit. `ticket` is this call's, `undoes` that call's.
     pub async fn undo_down(
         &self,
         ns: &str,
@@ -41,15 +47,15 @@ impl Scripts {
         self.record(call.arg(name).arg(ticket).arg(undoes)).await.and_then(semaphore)
     }
 
-    /// The lease's hold becomes nobody's; the lease ends, and is the call's ticket.
+    /// Turns a permit of the lease into an ownerless hold, and ends the lease. Its id is the ticket.
     pub async fn disown(
         &self,
         ns: &str,
         name: &str,
         lease_id: &str,
-        heard: &[String],
+        acknowledged: &[String],
     ) -> Result<Semaphore, Error> {
         let mut call = self.on(&self.table.disown, ns);
-        self.record(call.arg(name).arg(lease_id).arg(heard)).await.and_then(semaphore)
+        self.record(call.arg(name).arg(lease_id).arg(acknowledged)).await.and_then(semaphore)
     }
 }

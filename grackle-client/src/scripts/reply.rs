@@ -1,4 +1,4 @@
-//! What the scripts answer: JSON that begins with a word for the outcome.
+//! The replies of scripts, and their messages: JSON that begins with a word for the outcome.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use crate::error::Error;
 use crate::wire::{Lease, Namespace, Semaphore, Waiting};
 
-/// What became of an acquire.
+/// How an acquire ended, so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -25,13 +25,13 @@ pub(super) struct RecordReply {
     pub(super) lease: Option<Lease>,
 }
 
-/// What becomes of an acquire: a script's reply, or the message that a hand-off sends.
+/// The reply to an acquire, or the message that a hand-off sends.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct AcquireReply {
     #[serde(rename = "result")]
     pub outcome: Outcome,
     pub semaphore: Option<Semaphore>,
-    /// Why it was not granted, where that was asked for.
+    /// Why it was not granted, if the call asked for that.
     pub waiting: Option<Box<Waiting>>,
     #[serde(default)]
     pub fencing_token: i64,
@@ -41,47 +41,110 @@ pub struct AcquireReply {
     pub error: Option<String>,
 }
 
-/// What a sweep saw.
+/// The reply of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SweepReply {
     /// µs until something is due in the namespace, or -1.
     pub sweep_in: i64,
-    /// Calls that wait through the node, as Redis knows them.
+    /// The calls that wait through the node, as Redis knows them.
     pub waiting: usize,
-    /// Subscriptions to the node's channel that Redis sees.
-    #[serde(rename = "heard")]
+    /// The subscribers of the node's channel that Redis sees.
     pub subscribers: usize,
 }
 
-/// Messages and replies may overtake each other by that much, in µs. What is older by more is of a
+/// By how much messages and replies may overtake each other, in µs. What is older by more comes from a
 /// Redis whose clock was set back.
 pub(crate) const REORDER_WINDOW: i64 = 1_000_000;
 
-/// What a semaphore that is watched shows: a script's reply, or a message.
+/// The state of a watched semaphore: a script's reply, or a message.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct WatchReply {
-    /// When, in µs by Redis' clock.
+    /// The time of the state, in µs by Redis' clock.
     pub at: i64,
-    /// In a reply: when something is due in the namespace, in µs from then; -1: nothing is.
+    /// Of a reply: µs until something is due in the namespace, or -1.
     pub sweep_in: Option<i64>,
     /// None where it is deleted.
     pub semaphore: Option<Semaphore>,
 }
 
-/// One message on a node's channel.
+/// A message on a node's channel.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 #[expect(clippy::large_enum_variant, reason = "it is read and gone; most are answers")]
 pub enum Message {
-    /// These calls are answered.
+    /// The answer to these calls.
     Answer { calls: Vec<String>, answer: AcquireReply },
-    /// Something is due sooner than was said before.
+    /// Something is due sooner than the node knows.
     Sweep { sweep_in: i64 },
 }
 
-pub(crate) const AGAIN: &str = r#"{"result":"again"}"#;
+/// What Redis knows of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "they are read and gone")]
+pub enum CallState {
+    /// It is waiting.
+    Waiting,
+    /// Nothing: it has to be sent again.
+    Unknown,
+    /// It was granted.
+    Answered(AcquireReply),
+}
 
-pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+impl CallState {
+    pub(super) fn parse(reply: &str) -> Result<Self, Error> {
+        match reply {
+            "" => Ok(Self::Waiting),
+            "lost" => Ok(Self::Unknown),
+            answer => parse(answer).map(Self::Answered),
+        }
+    }
+}
+
+/// A reply or a message that may show the state of a semaphore.
+pub(super) trait Shows {
+    fn semaphore(&self) -> Option<&Semaphore>;
+}
+
+impl Shows for RecordReply {
+    fn semaphore(&self) -> Option<&Semaphore> {
+        self.semaphore.as_ref()
+    }
+}
+
+impl Shows for AcquireReply {
+    fn semaphore(&self) -> Option<&Semaphore> {
+        self.semaphore.as_ref()
+    }
+}
+
+impl Shows for WatchReply {
+    fn semaphore(&self) -> Option<&Semaphore> {
+        self.semaphore.as_ref()
+    }
+}
+
+impl Shows for CallState {
+    fn semaphore(&self) -> Option<&Semaphore> {
+        match self {
+            Self::Answered(reply) => reply.semaphore(),
+            Self::Waiting | Self::Unknown => None,
+        }
+    }
+}
+
+impl Shows for Message {
+    fn semaphore(&self) -> Option<&Semaphore> {
+        match self {
+            Self::Answer { answer, .. } => answer.semaphore(),
+            Self::Sweep { .. } => None,
+        }
+    }
+}
+
+/// The script has to be called again.
+pub(super) const AGAIN: &str = r#"{"result":"again"}"#;
+
+pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     serde_json::from_str(text).map_err(|error| Error::Internal {
         reason: format!("a script answered {text:.200}"),
         source: Some(Box::new(error)),

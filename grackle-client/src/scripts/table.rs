@@ -1,55 +1,90 @@
-//! Every script, joined from the shared parts and its own file.
+//! Every script: its own file, behind the shared parts that it needs.
 
 use deadpool_redis::redis::Script;
 
-/// A script and what its header promises of its arguments.
+/// A script, and the parts of which it is made.
 pub(super) struct Entry {
-    #[cfg_attr(not(test), expect(dead_code, reason = "the contract test reads it"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "the contract tests read it"))]
     pub(super) name: &'static str,
-    #[cfg_attr(not(test), expect(dead_code, reason = "the contract test reads it"))]
-    pub(super) source: &'static str,
+    #[cfg_attr(not(test), expect(dead_code, reason = "the contract tests read it"))]
+    pub(super) parts: Vec<&'static str>,
     pub(super) script: Script,
 }
 
-macro_rules! part {
-    ($part:literal) => {
-        concat!(include_str!(concat!("../../lua/shared/", $part, ".lua")), "\n")
-    };
+/// How the scripts differ between clients.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Variant {
+    /// Reads the time from a key that tests set.
+    pub(super) test_clock: bool,
+    /// Checks that the slot of the namespace is not moving.
+    pub(super) cluster: bool,
 }
 
-/// `part "name"` stands before the script; `engine [ … ]` and `explanation [ … ]` wrap parts into
-/// functions that make them when they are called.
-macro_rules! joined {
-    ($clock:literal, $name:ident, [$($part:literal)*]
-     $(engine [$($inner:literal)*])? $(explanation [$($why:literal)*])?) => {
-        concat!(
-            part!($clock), part!("keys"), $(part!($part),)*
-            $("local function engine()\n", $(part!($inner),)* part!("engine"), "end\n",)?
-            $("local function explanation()\n", $(part!($why),)* part!("explanation"), "end\n",)?
-            include_str!(concat!("../../lua/", stringify!($name), ".lua")),
-        )
-    };
+impl Variant {
+    /// The parts before all others.
+    fn first(self) -> Vec<&'static str> {
+        let clock = if self.test_clock { "test_clock" } else { "clock" };
+        let migration = self.cluster.then_some("slot_migration");
+        migration.into_iter().chain([clock, "keys"]).collect()
+    }
 }
+
+/// Records: the semaphore's and the holds.
+const RECORDS: &[&str] = &["semaphore", "hold"];
+/// The queue: waits, their places, and the hand-off.
+const QUEUE: &[&str] = &[
+    "queue_keys",
+    "wait_record",
+    "flow",
+    "discipline",
+    "wait",
+    "answered",
+    "claim",
+    "drain_rate",
+    "hand_off",
+];
+/// Sweeping, before anything else is done.
+const SWEEP: &[&str] = &["sweep", "sweep_first"];
+/// The queue, made only where the script calls `queue()`.
+const LAZY_QUEUE: &[&str] = &[
+    "begin queue",
+    "queue_keys",
+    "wait_record",
+    "flow",
+    "discipline",
+    "wait",
+    "answered",
+    "claim",
+    "drain_rate",
+    "hand_off",
+    "sweep",
+    "queue_functions",
+    "end queue",
+];
+/// Why a call waits.
+const EXPLAIN: &[&str] = &["holder_json", "rank", "explain"];
+/// The same, made only where the script calls `explain()`.
+const LAZY_EXPLAIN: &[&str] = &[
+    "begin explain",
+    "drain_rate",
+    "holder_json",
+    "rank",
+    "explain",
+    "return explanation_json",
+    "end explain",
+];
+const PAGE: &[&str] = &["rank", "page"];
+const NAMESPACE: &[&str] = &["require_namespace"];
+/// For scripts that must run where Redis has no memory left.
+const WHEN_FULL: &[&str] = &["when_full"];
 
 macro_rules! scripts {
-    ($($name:ident: [$($part:literal)*]
-       $(engine [$($inner:literal)*])? $(explanation [$($why:literal)*])?;)*) => {
+    ($($name:ident: [$($parts:expr),*];)*) => {
         pub(super) struct Table { $(pub(super) $name: Entry,)* }
 
         impl Table {
-            pub(super) fn new(test_clock: bool, cluster: bool) -> Self {
-                let first = if cluster { part!("cluster") } else { "" };
-                Self { $($name: {
-                    let code = if test_clock {
-                        joined!("test_clock", $name, [$($part)*]
-                            $(engine [$($inner)*])? $(explanation [$($why)*])?)
-                    } else {
-                        joined!("clock", $name, [$($part)*]
-                            $(engine [$($inner)*])? $(explanation [$($why)*])?)
-                    };
-                    let source = include_str!(concat!("../../lua/", stringify!($name), ".lua"));
-                    Entry { name: stringify!($name), source, script: Script::new(&format!("{first}{code}")) }
-                },)* }
+            pub(super) fn new(variant: Variant) -> Self {
+                Self { $($name: Entry::new(stringify!($name), variant, &[$($parts),*]),)* }
             }
 
             #[cfg(test)]
@@ -57,134 +92,98 @@ macro_rules! scripts {
                 vec![$(&self.$name,)*]
             }
         }
+
+        /// The file of a script.
+        pub(super) fn source(name: &str) -> &'static str {
+            match name {
+                $(stringify!($name) => {
+                    include_str!(concat!("../../lua/", stringify!($name), ".lua"))
+                })*
+                // Only the names above are asked for.
+                _ => "",
+            }
+        }
     };
 }
 
 scripts! {
     check: [];
-    create_namespace: ["more_keys" "namespace" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "clear"];
-    get_namespace: ["namespace"];
-    update_namespace: ["namespace"];
-    delete_namespace: ["more_keys" "namespace" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "clear"];
-    list_namespaces: ["rank" "page"];
-    create_semaphore: ["more_keys" "about" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off"];
-    get_semaphore: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    update_semaphore: ["more_keys" "about" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    delete_semaphore: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off"];
-    list_semaphores: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "rank" "page"];
-    list_semaphore_holders: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "holder" "rank" "page"];
-    list_semaphore_waiters: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "waiter" "rank" "page"];
-    get_semaphore_waiter: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "waiter" "holder" "rank" "waiting"];
-    acquire: ["first" "semaphore" "hold"] engine ["more_keys" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"]
-        explanation ["drain" "holder" "rank" "waiting"];
-    resume: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    give_up: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "holder" "rank" "waiting"];
-    confirm: ["hold" "claim"];
-    cancel: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off"];
-    set_aside: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    release: ["first" "semaphore" "hold"] engine ["more_keys" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    down: ["first" "about" "semaphore" "hold" "ownerless"] engine ["more_keys" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    up: ["first" "spare" "about" "semaphore" "hold" "ownerless"] engine ["more_keys" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    disown: ["more_keys" "spare" "about" "semaphore" "hold" "ownerless" "record" "flow" "discipline" "wait" "drain" "hand_off" "sweep"];
-    keep_leases: ["spare"];
-    create_lease: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
-    get_lease: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
-    refresh_lease: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease"];
-    revoke_lease: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    list_leases: ["more_keys" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep" "lease" "rank" "page"];
-    sweep: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
-    watch: ["more_keys" "spare" "semaphore" "hold" "record" "flow" "discipline" "wait" "claim" "drain" "hand_off" "sweep"];
+    create_namespace: [RECORDS, QUEUE, &["namespace_json", "sweep", "clear_namespace"]];
+    get_namespace: [NAMESPACE, &["namespace_json"]];
+    update_namespace: [&["namespace_json"]];
+    delete_namespace: [RECORDS, QUEUE, &["sweep", "clear_namespace"]];
+    list_namespaces: [PAGE];
+    create_semaphore: [NAMESPACE, RECORDS, QUEUE, &["details"]];
+    get_semaphore: [NAMESPACE, RECORDS, QUEUE, SWEEP];
+    update_semaphore: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["details"]];
+    delete_semaphore: [NAMESPACE, RECORDS, QUEUE];
+    list_semaphores: [NAMESPACE, RECORDS, QUEUE, SWEEP, PAGE];
+    list_semaphore_holders: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["holder_json"], PAGE];
+    list_semaphore_waiters: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["waiter_json"], PAGE];
+    get_semaphore_waiter: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["waiter_json"], EXPLAIN];
+    acquire: [NAMESPACE, RECORDS, LAZY_QUEUE, LAZY_EXPLAIN, &["sweep_if_lease_due"]];
+    resume: [NAMESPACE, RECORDS, QUEUE, SWEEP];
+    give_up: [NAMESPACE, WHEN_FULL, RECORDS, QUEUE, SWEEP, EXPLAIN];
+    confirm: [&["answered"]];
+    cancel: [WHEN_FULL, RECORDS, QUEUE];
+    park: [WHEN_FULL, RECORDS, QUEUE, SWEEP];
+    release: [NAMESPACE, RECORDS, LAZY_QUEUE, &["sweep_if_lease_due"]];
+    down: [NAMESPACE, RECORDS, &["details", "ownerless_hold"], LAZY_QUEUE, &["sweep_if_lease_due"]];
+    up: [NAMESPACE, WHEN_FULL, RECORDS, &["details", "ownerless_hold"], LAZY_QUEUE,
+        &["sweep_if_lease_due"]];
+    disown: [NAMESPACE, WHEN_FULL, RECORDS, QUEUE, SWEEP, &["details", "ownerless_hold"]];
+    keep_leases: [WHEN_FULL];
+    create_lease: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["lease_json", "announce_expiry"]];
+    get_lease: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["lease_json"]];
+    refresh_lease: [NAMESPACE, WHEN_FULL, RECORDS, QUEUE, SWEEP,
+        &["lease_json", "announce_expiry"]];
+    revoke_lease: [NAMESPACE, WHEN_FULL, RECORDS, QUEUE, &["sweep"]];
+    list_leases: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["lease_json"], PAGE];
+    sweep: [WHEN_FULL, RECORDS, QUEUE, SWEEP];
+    watch: [NAMESPACE, WHEN_FULL, RECORDS, QUEUE, SWEEP];
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{Entry, Table};
-
-    /// The lines of a header's comment that name an argument: `ARGV[3] weight`.
-    fn named(entry: &Entry, list: &str) -> Vec<String> {
-        let (header, _) = entry.source.split_once("]]").unwrap();
-        let lines = header.lines().map(str::trim);
-        lines.filter_map(|line| line.strip_prefix(list)).map(str::to_owned).collect()
+impl Entry {
+    fn new(name: &'static str, variant: Variant, groups: &[&[&'static str]]) -> Self {
+        let parts: Vec<_> = variant.first().into_iter().chain(groups.concat()).collect();
+        let code: String = parts.iter().map(|part| code_of(part)).collect();
+        Self { name, parts, script: Script::new(&(code + source(name))) }
     }
+}
 
-    fn body(entry: &Entry) -> &str {
-        entry.source.split_once("]]").unwrap().1
+/// The Lua of a part: a file, or a line around those that are made when they are called.
+fn code_of(part: &str) -> String {
+    match part.split_once(' ') {
+        // Made once, with one budget.
+        Some(("begin", name)) => format!("local {name}_made\nlocal function make_{name}()\n"),
+        Some(("end", name)) => format!(
+            "end\nlocal function {name}()\n  {name}_made = {name}_made or make_{name}()\n  \
+             return {name}_made\nend\n"
+        ),
+        Some(_) => format!("{part}\n"),
+        None => format!("{}\n", file_of(part)),
     }
+}
 
-    #[test]
-    fn every_header_begins_with_the_name_of_its_script() {
-        for entry in Table::new(false, false).entries() {
-            let first = entry.source.lines().nth(1).unwrap().trim();
-            assert!(first.starts_with(&format!("{}: ", entry.name)), "{}: {first}", entry.name);
-        }
-    }
-
-    #[test]
-    fn a_body_reads_just_the_arguments_of_its_header_in_their_order() {
-        for entry in Table::new(false, false).entries() {
-            let arguments = named(entry, "ARGV[");
-            let single: Vec<_> = arguments.iter().filter(|name| !name.starts_with('…')).collect();
-            for (index, name) in single.iter().enumerate() {
-                let number = index + 1;
-                assert!(name.starts_with(&format!("{number}]")), "{}: {name}", entry.name);
-                let read = format!("ARGV[{number}]");
-                assert_eq!(body(entry).matches(&read).count(), 1, "{} {read}", entry.name);
-            }
-            let all = body(entry).matches("ARGV").count();
-            assert_eq!(all, arguments.len(), "{} reads more than its header says", entry.name);
-        }
-    }
-
-    #[test]
-    fn calls_are_remembered_as_long_as_the_client_believes() {
-        let lua = include_str!("../../lua/shared/ownerless.lua");
-        let micros = super::super::REMEMBERED_FOR.as_micros();
-        assert!(lua.contains(&format!("local REMEMBERED_FOR = {micros}\n")));
-    }
-
-    /// Every command that a Lua file calls.
-    fn commands(file: &std::path::Path) -> std::collections::BTreeSet<String> {
-        let text = std::fs::read_to_string(file).unwrap();
-        let calls = text.split("redis.call('").chain(text.split("redis.pcall('")).skip(1);
-        calls
-            .filter_map(|call| Some(call.split_once('\'')?.0.to_owned()))
-            .filter(|name| name.bytes().all(|byte| byte.is_ascii_uppercase()))
-            .collect()
-    }
-
-    #[test]
-    fn what_the_scripts_do_is_tried_before_anything_is_written() {
-        let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/lua"));
-        let tried = [folder.join("check.lua"), folder.join("shared/clock.lua")];
-        let tried: Vec<_> = tried.iter().flat_map(|file| commands(file)).collect();
-        let files = [folder.to_owned(), folder.join("shared")];
-        let files = files.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
-        let (mut seen, mut missing) = (0, Vec::new());
-        for file in files.map(|entry| entry.unwrap().path()) {
-            let is_lua = file.extension().is_some_and(|extension| extension == "lua");
-            if is_lua && !file.ends_with("test_clock.lua") {
-                let new = commands(&file).into_iter().filter(|name| !tried.contains(name));
-                missing.extend(new.map(|name| format!("{} calls {name}", file.display())));
-                seen += 1;
+macro_rules! files {
+    ($($name:literal)*) => {
+        /// The file of a part.
+        pub(super) fn file_of(part: &str) -> &'static str {
+            match part {
+                $($name => include_str!(concat!("../../lua/shared/", $name, ".lua")),)*
+                // Only the names above stand in the lists; a test looks for each file.
+                _ => "",
             }
         }
-        assert!(seen > 40 && missing.is_empty(), "{seen} files: {missing:?}");
-    }
 
-    #[test]
-    fn every_outcome_that_a_body_writes_is_listed_and_no_other() {
-        for entry in Table::new(false, false).entries() {
-            let (header, body) = entry.source.split_once("]]").unwrap();
-            for outcome in ["again", "unavailable", "waiting", "timed_out", "released", "done"] {
-                let written = match outcome {
-                    "again" => body.contains("AGAIN"),
-                    _ => [format!("'{outcome}'"), format!("\"result\":\"{outcome}\"")]
-                        .iter()
-                        .any(|text| body.contains(text)),
-                };
-                let listed = header.contains(&format!("{{\"result\":\"{outcome}\""));
-                assert_eq!(written, listed, "{}: {outcome}", entry.name);
-            }
-        }
-    }
+        #[cfg(test)]
+        pub(super) const FILES: &[&str] = &[$($name),*];
+    };
+}
+
+files! {
+    "announce_expiry" "answered" "claim" "clear_namespace" "clock" "details" "discipline" "drain_rate" "explain"
+    "flow" "hand_off" "hold" "holder_json" "keys" "lease_json" "namespace_json" "ownerless_hold" "page"
+    "queue_functions" "queue_keys" "rank" "require_namespace" "semaphore" "slot_migration" "sweep"
+    "sweep_first" "sweep_if_lease_due" "test_clock" "wait" "wait_record" "waiter_json" "when_full"
 }

@@ -18,7 +18,7 @@ pub struct Waiter {
     pub queued_at: i64,
     /// Nanoseconds since the epoch at which the last of its calls times out.
     pub deadline_at: i64,
-    /// 1 is next; 0 where it is set aside.
+    /// 1 is next; 0 where it is parked.
     pub position: i64,
     /// It is passed over for now, as nobody listens for its answer; its place is kept.
     pub set_aside: bool,
@@ -93,14 +93,14 @@ pub struct ListSemaphoreWaitersRequest {
 pub struct SemaphoreWaiterResponse {
     /// Its record.
     pub waiter: Waiter,
-    /// Why it waits. Of one that is set aside, `position` is the place to which it would come back.
+    /// Why it waits. Of one that is parked, `position` is the place to which it would come back.
     pub waiting: Waiting,
 }
 
 /// A page of waiters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListSemaphoreWaitersResponse {
-    /// In the order in which they are admitted. Those set aside stand among them, where they come
+    /// In the order in which they are admitted. Those parked stand among them, where they come
     /// back.
     pub waiters: Vec<Waiter>,
     /// Tokens of the pages around this one.

@@ -24,7 +24,7 @@ pub(super) fn schema(of: &str, field: &str, limits: &Limits) -> Value {
         "weight" if of == "Drained" => {
             int("Sum of the weights granted to those who waited.", 1, Some(MAX_PERMITS))
         }
-        "position" if of == "Waiter" => int("1 is next; 0 where it is set aside.", 0, None),
+        "position" if of == "Waiter" => int("1 is next; 0 where it is parked.", 0, None),
         "weight" => int("Permits wanted, all or none.", 1, Some(MAX_PERMITS)),
         "max_waiters" => max_waiters(of),
         "share" if of == "Waiter" => {
@@ -240,7 +240,7 @@ fn record(of: &str, field: &str) -> Value {
         "waiters" => (
             true,
             "Waiter",
-            "In the order in which they are admitted. Those set aside stand among them, where they \
+            "In the order in which they are admitted. Those parked stand among them, where they \
              come back.",
         ),
         "waiter" => (false, "Waiter", "Its record."),

@@ -14,7 +14,7 @@ pub(crate) struct AcquireArguments {
     pub(crate) label: Label,
     /// Zero answers at once.
     pub(crate) timeout: Micros,
-    /// Does the node hear its channel? Else the call stands aside at first.
+    /// Does the node hear its channel? Else the call is parked at first.
     pub(crate) listening: bool,
 }
 
@@ -131,7 +131,7 @@ impl Semaphore {
         if !known {
             (wait.weight, wait.share, wait.label) = (weight, share, label);
         }
-        // Back from aside, it stands where it would be by now.
+        // Unparked, it stands where it would be by now.
         if listening && !wait.listens() && wait.start.is_some() {
             wait.start = Some(self.turn(lease, &wait, wait.start));
         }
@@ -178,8 +178,8 @@ fn joined(
 ) -> Result<(Wait, bool), Refused> {
     let AcquireArguments { ticket, timeout, listening, .. } = wanted;
     if let Some(call) = wait.call(ticket).filter(|_| known) {
-        let begins = call.aside && listening;
-        call.aside &= !listening;
+        let begins = call.parked && listening;
+        call.parked &= !listening;
         if begins {
             call.since = now;
         }
@@ -189,6 +189,6 @@ fn joined(
     if wait.calls.len() >= MAX_CALLS {
         return Err(refused::MAX_CALLS);
     }
-    wait.calls.push(Call { ticket, deadline_at: now + timeout, since: now, aside: !listening });
+    wait.calls.push(Call { ticket, deadline_at: now + timeout, since: now, parked: !listening });
     Ok((wait, listening))
 }

@@ -38,7 +38,7 @@ impl Around {
 
     /// One message to each node that listens for the wait; `asking` hears it as its reply.
     pub(crate) fn tell(&mut self, wait: &Wait, asking: Option<Ticket>, how: &Outcome) {
-        let listening = wait.calls.iter().filter(|call| !call.aside).map(|call| call.ticket);
+        let listening = wait.calls.iter().filter(|call| !call.parked).map(|call| call.ticket);
         let tickets: Vec<_> = listening.filter(|ticket| Some(*ticket) != asking).collect();
         for node in tickets.iter().map(|ticket| ticket.node).collect::<BTreeSet<_>>() {
             let tickets = tickets.iter().copied().filter(|ticket| ticket.node == node).collect();

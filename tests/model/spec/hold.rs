@@ -15,8 +15,8 @@ pub(crate) struct Grant {
     pub(crate) locked_at: Micros,
     /// The calls whose answer it is.
     pub(crate) answered: Vec<Ticket>,
-    /// The calls that stood aside then.
-    pub(crate) aside: Vec<Call>,
+    /// The calls that was parked then.
+    pub(crate) parked: Vec<Call>,
     /// Where it came by the queue.
     pub(crate) stood: Option<Stood>,
     /// In use, whatever becomes of the calls that are still known of it.
@@ -57,14 +57,14 @@ impl Hold {
         }
     }
 
-    /// Was this call granted, by any of them? One that stood aside then listens again.
+    /// Was this call granted, by any of them? One that was parked then listens again.
     pub(crate) fn claim(&mut self, ticket: Ticket) -> bool {
         for grant in self.grants.iter_mut().rev() {
             if grant.answered.contains(&ticket) {
                 return true;
             }
-            if let Some(at) = grant.aside.iter().position(|call| call.ticket == ticket) {
-                grant.aside.remove(at);
+            if let Some(at) = grant.parked.iter().position(|call| call.ticket == ticket) {
+                grant.parked.remove(at);
                 grant.answered.push(ticket);
                 return true;
             }
@@ -76,13 +76,14 @@ impl Hold {
     /// that is still the top where it was, and gone where others stand on it.
     pub(crate) fn unclaim(&mut self, ticket: Ticket) -> Option<&mut Grant> {
         let mine = |grant: &Grant| {
-            grant.answered.contains(&ticket) || grant.aside.iter().any(|call| call.ticket == ticket)
+            grant.answered.contains(&ticket)
+                || grant.parked.iter().any(|call| call.ticket == ticket)
         };
         let at = self.grants.iter().rposition(mine)?;
         let grant = &mut self.grants[at];
         let answered = grant.answered.len();
         grant.answered.retain(|other| *other != ticket);
-        grant.aside.retain(|call| call.ticket != ticket);
+        grant.parked.retain(|call| call.ticket != ticket);
         let is_useless = answered > 0 && grant.answered.is_empty() && !grant.settled;
         if is_useless && at + 1 < self.grants.len() {
             self.grants.remove(at);

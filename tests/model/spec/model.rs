@@ -221,7 +221,7 @@ impl Model {
         namespace.acquire(wanted, around)
     }
 
-    /// A node that subscribes, or doubts what it heard, asks about its calls: those aside are back
+    /// A node that subscribes, or doubts what it heard, asks about its calls: the parked ones are back
     /// in their places, whoever now fits is admitted, and those granted are answered.
     pub(crate) fn resume(&mut self, ns: Name, calls: &[Asked]) -> Reply {
         let (namespace, around) = self.swept(ns)?;
@@ -305,10 +305,10 @@ impl Model {
             let until = around.now + keep;
             let Some(semaphore) = namespace.semaphores.get_mut(semaphore) else { continue };
             if let Some(call) = semaphore.waits.get_mut(lease).and_then(|wait| wait.call(*ticket)) {
-                (call.aside, call.deadline_at) = (true, call.deadline_at.min(until));
+                (call.parked, call.deadline_at) = (true, call.deadline_at.min(until));
                 semaphore.keep_flows();
             } else if undo {
-                let kept = Call { ticket: *ticket, deadline_at: until, since: 0, aside: true };
+                let kept = Call { ticket: *ticket, deadline_at: until, since: 0, parked: true };
                 semaphore.undo(lease, *ticket, Some(kept));
             } else if semaphore.claim(lease, *ticket) {
                 *fate = Fate::Granted(semaphore.acquired(lease));

@@ -17,7 +17,7 @@ pub(crate) struct Namespace {
     pub(crate) marks: BTreeMap<Name, Micros>,
 }
 
-/// A call to be set aside, or a wait to be forgotten.
+/// A call to be parked, or a wait to be forgotten.
 struct Due {
     semaphore: Name,
     lease: Name,
@@ -79,7 +79,7 @@ impl Namespace {
         for (_, what) in self.due(now) {
             let semaphore = self.semaphores.get_mut(what.semaphore).expect("it has the wait");
             match what.ticket.and_then(|ticket| semaphore.waits.get_mut(what.lease)?.call(ticket)) {
-                Some(call) => call.aside = true,
+                Some(call) => call.parked = true,
                 None => drop(semaphore.waits.remove(what.lease)),
             }
             semaphore.keep_flows();
@@ -90,7 +90,7 @@ impl Namespace {
     }
 
     /// What is due of waits, in the order in which it is done: calls through silent nodes are set
-    /// aside one by one, waits that nobody ended are forgotten.
+    /// parked one by one, waits that nobody ended are forgotten.
     fn due(&self, now: Micros) -> Vec<([(Micros, String); 2], Due)> {
         let mut due = Vec::new();
         for semaphore in self.semaphores.values() {
@@ -101,7 +101,7 @@ impl Namespace {
                     let entry = (wait.forgotten_at(), format!("wait {lease} {name}"));
                     due.push(([entry, (0, String::new())], what));
                 }
-                for call in wait.calls.iter().filter(|call| !call.aside) {
+                for call in wait.calls.iter().filter(|call| !call.parked) {
                     let (node, ticket) = (call.ticket.node, call.ticket);
                     if let Some(until) = self.marks.get(node).filter(|until| **until <= now) {
                         let entry = format!("{node}:{} {lease} {name}", ticket.number);
@@ -129,7 +129,7 @@ impl Namespace {
         touched
     }
 
-    /// Does a call that stood aside come back to its place by this?
+    /// Does a call that was parked come back to its place by this?
     pub(crate) fn takes_back(&mut self, call: Asked, around: &mut Around) -> bool {
         let Asked { lease, semaphore, ticket } = call;
         let wait = self.semaphores.get_mut(semaphore);
@@ -137,8 +137,8 @@ impl Namespace {
         let listened = wait.as_ref().is_some_and(|wait| wait.listens());
         let call = wait.and_then(|wait| wait.call(ticket));
         let back = call.is_some_and(|call| {
-            call.since = if call.aside { around.now } else { call.since };
-            std::mem::take(&mut call.aside)
+            call.since = if call.parked { around.now } else { call.since };
+            std::mem::take(&mut call.parked)
         });
         if back {
             self.semaphores.entry(semaphore).and_modify(|semaphore| {
@@ -168,7 +168,7 @@ impl Namespace {
     pub(crate) fn waiting(&self, node: Name) -> usize {
         let waits = self.semaphores.values().flat_map(|semaphore| semaphore.waits.values());
         let calls = waits.flat_map(|wait| &wait.calls);
-        calls.filter(|call| !call.aside && call.ticket.node == node).count()
+        calls.filter(|call| !call.parked && call.ticket.node == node).count()
     }
 
     /// µs until something is due, or -1.

@@ -151,15 +151,15 @@ impl Semaphore {
 
     /// Is a permit on its way to a down that has waited?
     fn stands_in(&self) -> bool {
-        self.holds.keys().any(|lease| lease.starts_with("down_"))
+        self.holds.keys().any(|lease| lease.starts_with("proxy_"))
     }
 
     fn hold_ownerless(&mut self, weight: i64, now: Micros) {
         self.last_token = now.max(self.last_token + 1);
         let weight = weight + self.held_by(OWNERLESS);
-        let (answered, aside) = (Vec::new(), Vec::new());
+        let (answered, parked) = (Vec::new(), Vec::new());
         let (label, locked_at, stood, settled) = (0, now, None, true);
-        let grant = Grant { weight, label, locked_at, answered, aside, stood, settled };
+        let grant = Grant { weight, label, locked_at, answered, parked, stood, settled };
         self.holds.insert(OWNERLESS, Hold { token: self.last_token, grants: vec![grant] });
     }
 

@@ -131,11 +131,11 @@ impl Semaphore {
         }
         self.keep_flows();
         let stood = stood.map(|(stood, _)| stood);
-        let listens = |call: &Call| !call.aside || Some(call.ticket) == asking;
-        let (answered, aside): (Vec<_>, _) = wait.calls.iter().cloned().partition(listens);
+        let listens = |call: &Call| !call.parked || Some(call.ticket) == asking;
+        let (answered, parked): (Vec<_>, _) = wait.calls.iter().cloned().partition(listens);
         let answered = answered.iter().map(|call| call.ticket).collect();
         let (weight, label, locked_at) = (wait.weight, wait.label, around.now);
-        let grant = Grant { weight, label, locked_at, answered, aside, stood, settled: false };
+        let grant = Grant { weight, label, locked_at, answered, parked, stood, settled: false };
         if let Some(hold) = self.holds.get_mut(lease) {
             hold.add(grant);
         } else {
@@ -182,7 +182,7 @@ impl Semaphore {
     }
 
     /// Takes a grant back that was this call's answer, and nobody else's. What it replaced comes
-    /// back; the calls that stood aside then, and this one if it is `kept`, wait again.
+    /// back; the calls that was parked then, and this one if it is `kept`, wait again.
     pub(crate) fn undo(&mut self, lease: Name, ticket: Ticket, kept: Option<Call>) {
         let Some(hold) = self.holds.get_mut(lease) else { return };
         if hold.unclaim(ticket).is_none() {
@@ -193,8 +193,8 @@ impl Semaphore {
             self.holds.remove(lease);
             self.grow_no_more(lease);
         }
-        undone.aside.extend(kept);
-        if let Some(stood) = undone.stood.filter(|_| !undone.aside.is_empty()) {
+        undone.parked.extend(kept);
+        if let Some(stood) = undone.stood.filter(|_| !undone.parked.is_empty()) {
             self.wait_again(lease, stood, undone);
         }
     }
@@ -207,7 +207,7 @@ impl Semaphore {
         let again = Wait { weight, share, process, label, arrival, start: None, queued_at, calls };
         let start = self.start(lease, &again, had);
         let Some(waits) = self.waits.get(lease).cloned() else {
-            self.waits.insert(lease, Wait { start, calls: undone.aside, ..again });
+            self.waits.insert(lease, Wait { start, calls: undone.parked, ..again });
             return self.keep_flows();
         };
         let back = Wait { arrival, start, ..waits.clone() };
@@ -217,7 +217,7 @@ impl Semaphore {
             self.waits.insert(lease, back);
             self.enter(lease);
         }
-        self.waits.entry(lease).and_modify(|wait| wait.calls.append(&mut undone.aside));
+        self.waits.entry(lease).and_modify(|wait| wait.calls.append(&mut undone.parked));
         self.keep_flows();
     }
 

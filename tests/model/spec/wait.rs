@@ -25,7 +25,7 @@ pub(crate) struct Call {
     /// Since when it listens, where it does.
     pub(crate) since: Micros,
     /// It keeps the place, but is not there to be granted.
-    pub(crate) aside: bool,
+    pub(crate) parked: bool,
 }
 
 impl Call {
@@ -40,7 +40,7 @@ impl Wait {
     }
 
     pub(crate) fn listens(&self) -> bool {
-        self.calls.iter().any(|call| !call.aside)
+        self.calls.iter().any(|call| !call.parked)
     }
 
     /// In a weighted queue, and it may be granted.
@@ -65,13 +65,13 @@ impl Wait {
         self.calls.retain(|call| call.forgotten_at() > now);
     }
 
-    /// Sets such calls aside; were there any?
+    /// parks such calls; were there any?
     pub(crate) fn pass_over(&mut self, which: impl Fn(Ticket) -> bool) -> bool {
-        let these = self.calls.iter_mut().filter(|call| !call.aside && which(call.ticket));
-        these.map(|call| call.aside = true).count() > 0
+        let these = self.calls.iter_mut().filter(|call| !call.parked && which(call.ticket));
+        these.map(|call| call.parked = true).count() > 0
     }
 
     pub(crate) fn nodes(&self) -> BTreeSet<Name> {
-        self.calls.iter().filter(|call| !call.aside).map(|call| call.ticket.node).collect()
+        self.calls.iter().filter(|call| !call.parked).map(|call| call.ticket.node).collect()
     }
 }

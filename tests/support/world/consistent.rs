@@ -59,7 +59,7 @@ impl Check<'_> {
     fn is_list(&self, key: &str) -> bool {
         let of_semaphore = || {
             let (name, list) = key.strip_prefix(":semaphore:")?.split_once(':')?;
-            let known = ["holders", "queue", "aside", "weights", "calls"].contains(&list)
+            let known = ["holders", "queue", "parked", "weights", "calls"].contains(&list)
                 || list.starts_with("flow:");
             (known && self.state.semaphores().any(|semaphore| semaphore == name)).then_some(())
         };
@@ -117,11 +117,11 @@ impl Check<'_> {
         self.same("weights", map(weights), heavy);
         let places = |listen: bool| -> Places {
             let these = waits.iter().filter(|(_, wait)| wait.listens() == listen);
-            these.map(|(id, wait)| ((*id).to_owned(), wait.place)).collect()
+            these.map(|(id, wait)| ((*id).to_owned(), wait.score)).collect()
         };
-        let (queue, aside) = (places(true), places(false));
+        let (queue, parked) = (places(true), places(false));
         self.stand("queue", &self.state.places(name, "queue"), queue);
-        self.stand("aside", &self.state.places(name, "aside"), aside);
+        self.stand("parked", &self.state.places(name, "parked"), parked);
         self.flows(name, &waits);
         self.counters(name, &holds, &waits);
         self.tokens(name, &holds);
@@ -195,7 +195,7 @@ impl Check<'_> {
     fn places(&mut self, name: &str, holds: &BTreeMap<&str, Hold>, waits: &BTreeMap<&str, Wait>) {
         let arrivals: BTreeSet<_> = waits.values().map(Wait::arrival).collect();
         self.same("waits with an arrival of their own", arrivals.len(), waits.len());
-        let (next, last) = (self.state.number(name, "next_place"), arrivals.last().copied());
+        let (next, last) = (self.state.number(name, "next_arrival"), arrivals.last().copied());
         self.that(last < Some(next), || format!("place {last:?} is given, the next is {next}"));
         let record = &self.state.hashes[&format!(":semaphore:{name}")];
         let discipline = record.get("discipline").map(String::as_str);
@@ -212,7 +212,7 @@ impl Check<'_> {
                 (false, Some("weighted"), Some(start)) => Some(start + weight / wait.share as f64),
                 _ => None,
             };
-            let near = |right: f64| (wait.place - right).abs() <= right.abs() * 1e-15;
+            let near = |right: f64| (wait.score - right).abs() <= right.abs() * 1e-15;
             self.that(right.is_some_and(near), || {
                 format!("{lease} should stand at {right:?}, {discipline:?}: {wait:?}")
             });
@@ -287,7 +287,7 @@ impl Check<'_> {
         let mut right = BTreeMap::<String, BTreeSet<String>>::new();
         for (entry, wait) in self.entries() {
             let whose = entry.strip_prefix("wait ").expect("an entry of a wait");
-            for call in wait.calls.iter().filter(|call| !call.aside) {
+            for call in wait.calls.iter().filter(|call| !call.parked) {
                 let (node, _) = call.ticket.split_once(':').expect("<node>:<number>");
                 let listed = format!("{} {whose}", call.ticket);
                 right.entry(format!(":node:{node}")).or_default().insert(listed);

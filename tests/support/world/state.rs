@@ -33,7 +33,7 @@ pub(crate) type Places = BTreeMap<String, f64>;
 pub(crate) struct State {
     pub(crate) hashes: BTreeMap<String, Hash>,
     pub(crate) zsets: BTreeMap<String, Zset>,
-    /// Of those, once more, the ones that hold places: queues, those aside, flows.
+    /// Of those, once more, the ones that hold places: queues, the parked ones, flows.
     pub(crate) places: BTreeMap<String, Places>,
     pub(crate) texts: BTreeMap<String, String>,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Hold {
     pub(crate) fencing_token: i64,
     pub(crate) locked_at: i64,
     pub(crate) calls: Vec<String>,
-    pub(crate) place: Option<f64>,
+    pub(crate) score: Option<f64>,
     /// In use, whatever becomes of the calls that are still known of it.
     #[serde(default)]
     pub(crate) settled: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Hold {
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Wait {
     pub(crate) weight: i64,
-    pub(crate) place: f64,
+    pub(crate) score: f64,
     arrival: Option<i64>,
     /// Where its tag begins, in a flow.
     pub(crate) start: Option<f64>,
@@ -73,7 +73,7 @@ pub(crate) struct Wait {
 pub(crate) struct WaitingCall {
     pub(crate) ticket: String,
     pub(crate) deadline_at: i64,
-    pub(crate) aside: bool,
+    pub(crate) parked: bool,
 }
 
 fn one() -> i64 {
@@ -82,11 +82,11 @@ fn one() -> i64 {
 
 impl Wait {
     pub(crate) fn arrival(&self) -> i64 {
-        self.arrival.unwrap_or(self.place as i64)
+        self.arrival.unwrap_or(self.score as i64)
     }
 
     pub(crate) fn listens(&self) -> bool {
-        self.calls.iter().any(|call| !call.aside)
+        self.calls.iter().any(|call| !call.parked)
     }
 
     pub(crate) fn ends_at(&self) -> i64 {
@@ -118,7 +118,7 @@ impl State {
         state
     }
 
-    /// Who stands where in a semaphore's `queue`, `aside`, or `flow:<process_id>`.
+    /// Who stands where in a semaphore's `queue`, `parked`, or `flow:<process_id>`.
     pub(crate) fn places(&self, semaphore: &str, list: &str) -> Places {
         self.places.get(&format!(":semaphore:{semaphore}:{list}")).cloned().unwrap_or_default()
     }
@@ -189,7 +189,7 @@ impl<'de> Deserialize<'de> for Content {
 
 fn holds_places(key: &str) -> bool {
     let list = key.strip_prefix(":semaphore:").and_then(|rest| rest.split_once(':'));
-    list.is_some_and(|(_, list)| ["queue", "aside"].contains(&list) || list.starts_with("flow:"))
+    list.is_some_and(|(_, list)| ["queue", "parked"].contains(&list) || list.starts_with("flow:"))
 }
 
 fn pairs(flat: Vec<String>) -> impl Iterator<Item = (String, String)> {

@@ -7,11 +7,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::config::SWEEP_EVERY;
 use crate::engine::load::registry::LoadRegistry;
 use crate::engine::namespace_subscriptions::NamespaceSubscriptions;
 use crate::engine::resume::Resumer;
 use crate::engine::tasks::Tasks;
-use crate::engine::waiters::{SWEEP_EVERY, SweepTime, Waiters};
+use crate::engine::waiters::{SweepTime, Waiters};
 use crate::engine::watch::registry::WatchRegistry;
 use crate::scripts::{Scripts, SweepReply};
 use crate::types::random_unit;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch::Receiver;
 
+use crate::config::RENEW_WATCH_EVERY;
 use crate::engine::namespace_subscriptions::NamespaceSubscriptions;
 use crate::engine::subscriber::Subscribers;
 use crate::engine::subscriber::topic::Topic;
@@ -19,9 +20,7 @@ use crate::error::Error;
 use crate::scripts::Scripts;
 use crate::types::{SemaphoreName, random_unit};
 
-/// The mark is valid for three times as long (`WATCHED_FOR` in Lua).
-const RENEW_EVERY: Duration = Duration::from_secs(10);
-/// The first pause after an error; it doubles up to `RENEW_EVERY`.
+/// The first pause after an error; it doubles up to `RENEW_WATCH_EVERY`.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// A new state is shown at most that often. Otherwise a crowd of watchers, woken by each of many
 /// changes, would delay the calls that wait on this node.
@@ -128,8 +127,9 @@ impl WatchTask {
         let SemaphoreName { namespace, name } = &self.watched;
         let reply = self.scripts.watch(namespace, name).await;
         let first_error = self.pause == RETRY_AFTER;
-        let next = if reply.is_ok() { jittered(RENEW_EVERY) } else { self.pause };
-        self.pause = if reply.is_ok() { RETRY_AFTER } else { (2 * self.pause).min(RENEW_EVERY) };
+        let next = if reply.is_ok() { jittered(RENEW_WATCH_EVERY) } else { self.pause };
+        self.pause =
+            if reply.is_ok() { RETRY_AFTER } else { (2 * self.pause).min(RENEW_WATCH_EVERY) };
         self.renew_at = Instant::now() + next;
         match reply {
             Ok(state) => {

@@ -1,3 +1,4 @@
+-- A namespace, as the API shows it.
 local function namespace_reply()
   local f = redis.call('HMGET', namespace, 'name', 'version', 'created_at', 'updated_at',
     'description', 'metadata')

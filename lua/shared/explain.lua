@@ -1,7 +1,7 @@
--- Why a call waits, or would: the place, who stands before it and who holds, and what follows from
--- the recent drain rate.
+-- Why a call waits, or would: its position, the weight ahead, the holders, and the estimate that follows
+-- from the recent drain rate.
 local HOLDERS_SHOWN = 10
--- So many weights are looked up at most, on the shorter side of the place.
+-- So many weights at most are looked up, on the shorter side of the position.
 local WEIGHTS_SUMMED = 500
 
 local function sum_of_weights(s, first, last)
@@ -12,8 +12,8 @@ local function sum_of_weights(s, first, last)
   return sum
 end
 
--- The weight before a rank, and whether it is only known to be that much at least: where many stand
--- on both sides, those that are not looked up count as 1; and of what passes 2^53 no more is told.
+-- The weight before a rank, and whether that is only a lower bound: where many wait on both sides, a
+-- weight that is not looked up counts as 1, and no sum above 2^53 - 1 is shown.
 local function weight_before(s, rank)
   local rest = s.waiting_count - rank
   if rest < rank and rest <= WEIGHTS_SUMMED and s.waiting_carry == 0 then
@@ -25,16 +25,22 @@ local function weight_before(s, rank)
   return math.min(least, MAX_PERMITS), rank > summed or least > MAX_PERMITS
 end
 
-local function waiting_json(s, lease_id, place, weight)
-  read_queue(s)
+-- The rank that the lease has or would have with this score, and the weight before it.
+local function position_of(s, lease_id, score)
   local queue = s.key .. ':queue'
-  -- A call may ask for another place than its lease has: then it is counted from there.
-  local stands = redis.call('ZSCORE', queue, lease_id)
-  local moves = stands and tonumber(stands) ~= place
-  if moves then redis.call('ZADD', queue, place, lease_id) end
-  local rank = rank_of(queue, place, lease_id)
+  local present = redis.call('ZSCORE', queue, lease_id)
+  -- A call may ask for another place than its lease has. It is ranked there, within this one step.
+  local moves = present and tonumber(present) ~= score
+  if moves then redis.call('ZADD', queue, score, lease_id) end
+  local rank = rank_of(queue, score, lease_id)
   local ahead, at_least = weight_before(s, rank)
-  if moves then redis.call('ZADD', queue, stands, lease_id) end
+  if moves then redis.call('ZADD', queue, present, lease_id) end
+  return rank, ahead, at_least
+end
+
+local function explanation_json(s, lease_id, score, weight)
+  read_queue_fields(s)
+  local rank, ahead, at_least = position_of(s, lease_id, score)
   local holders = redis.call('ZRANGE', s.key .. ':holders', 0, HOLDERS_SHOWN - 1)
   for i, holder in ipairs(holders) do holders[i] = holder_json(s.name, holder) end
   local text = '{"position":' .. int(rank + 1) .. ',"weight_ahead":' .. int(ahead)

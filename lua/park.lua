@@ -1,16 +1,15 @@
 --[[
-  set_aside: passes these calls over, but keeps their places for a time, in case the same lease
-  asks again, here or elsewhere.
+  park: passes these calls over, but keeps their places for a time, in case their leases ask again, here or
+  elsewhere.
 
   KEYS[1] grackle:{ns}   hash   the namespace
-  ARGV[1] crossed        what becomes of a grant that crossed: 'keep' | 'undo' (back to its place)
-  ARGV[…] lease_id, semaphore, ticket, keep   of each call; keep: for how long, in µs from now
-  Returns {reply, …}: for each call '', or, of a grant that is kept, the answer as acquire gives it | {"result":"again"}
+  ARGV[1] crossed        what happens to a grant that crossed: 'keep' | 'undo' (the call gets its place back)
+  ARGV[…] lease_id, semaphore, ticket, keep   of each call; keep: how long, in µs from now
+  Returns {reply, …}: for each call '', or the answer as acquire gives it of a grant that is kept
+          | {"result":"again"}
 ]]
 local crossed, calls = ARGV[1], ARGV
 
--- A grant under a lease that has ended is not to be answered.
-if not sweep() then return AGAIN end
 local replies = {}
 for i = 2, #calls, 4 do
   local lease_id, name, ticket, keep = calls[i], calls[i + 1], calls[i + 2], tonumber(calls[i + 3])
@@ -20,12 +19,12 @@ for i = 2, #calls, 4 do
     local hold, w = fields[1] and cjson.decode(fields[1]), fields[2] and wait_from(fields[2])
     local call = w and call_of(w, ticket)
     if call then
-      call.aside, call.deadline_at = true, math.min(call.deadline_at, now + keep)
-      place(s, lease_id, w)
+      call.parked, call.deadline_at = true, math.min(call.deadline_at, now + keep)
+      write_wait(s, lease_id, w)
     elseif hold and crossed == 'keep' then
       if claim(s, lease_id, hold, ticket) then reply = acquired(s, hold.fencing_token) end
     elseif hold then
-      local call = { ticket = ticket, deadline_at = now + keep, aside = true }
+      local call = { ticket = ticket, deadline_at = now + keep, parked = true }
       unclaim(s, lease_id, hold, ticket, w, call)
     end
     touched[name] = true

@@ -1,4 +1,4 @@
--- A waiter, as the API shows it; `position` is 0 where it is set aside.
+-- A waiter, as the API shows it. `position` is 0 where it is parked, which the API calls "set_aside".
 local function waiter_json(name, lease_id, position)
   local f = redis.call('HMGET', lease_key(lease_id), 'process_id', 'wait:' .. name)
   local w, last = cjson.decode(f[2]), 0

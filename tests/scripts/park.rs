@@ -1,4 +1,4 @@
-//! Places kept for those who do not listen: set aside on purpose, or found deaf; and taken back.
+//! Places kept for those who do not listen: parked on purpose, or found deaf; and taken back.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn answered(resumed: CallState) -> AcquireReply {
 }
 
 #[tokio::test]
-async fn a_call_set_aside_is_passed_over_and_comes_back_to_its_place() {
+async fn a_call_parked_is_passed_over_and_comes_back_to_its_place() {
     let w = World::with(5, "a b c d").await;
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 3).await;
@@ -23,12 +23,12 @@ async fn a_call_set_aside_is_passed_over_and_comes_back_to_its_place() {
     w.queue(&second, 5).await;
     w.queue(&third, 1).await;
     assert_eq!(w.park(&first, false, MINUTE).await, CallState::Waiting);
-    assert_eq!(w.picture().await, "holds a:3, queue c:5 d:1, aside b:5");
+    assert_eq!(w.picture().await, "holds a:3, queue c:5 d:1, parked b:5");
     let waiting = w.get().await;
     assert_eq!((waiting.waiting_count, waiting.waiting_weight), (2, 6));
     w.park(&second, false, MINUTE).await;
     assert_eq!(n.heard().await, [granted(&[&third])]);
-    assert_eq!(w.picture().await, "holds a:3 d:1, aside b:5 c:5");
+    assert_eq!(w.picture().await, "holds a:3 d:1, parked b:5 c:5");
     assert_eq!(w.resume(&second).await, CallState::Waiting);
     assert_eq!(w.resume(&first).await, CallState::Waiting);
     assert_eq!(w.picture().await, "holds a:3 d:1, queue b:5 c:5");
@@ -46,7 +46,7 @@ async fn a_call_that_is_not_heard_yet_queues_aside_and_keeps_its_arrival() {
     let (first, second) = (n.call("z"), n.call("b"));
     w.queue_with(&first, AcquireArguments { listening: false, ..wanted(1) }).await;
     w.queue(&second, 1).await;
-    assert_eq!(w.picture().await, "holds a:1, queue b:1, aside z:1");
+    assert_eq!(w.picture().await, "holds a:1, queue b:1, parked z:1");
     w.resume(&first).await;
     assert_eq!(w.picture().await, "holds a:1, queue z:1 b:1");
     w.release("a").await;
@@ -63,7 +63,7 @@ async fn a_call_asked_again_by_a_node_that_listens_is_back_in_its_place() {
     w.queue_with(&first, AcquireArguments { listening: false, ..wanted(1) }).await;
     w.queue(&second, 1).await;
     w.queue_with(&first, AcquireArguments { listening: false, ..wanted(1) }).await;
-    assert_eq!(w.picture().await, "holds a:1, queue c:1, aside b:1");
+    assert_eq!(w.picture().await, "holds a:1, queue c:1, parked b:1");
     w.queue(&first, 1).await;
     assert_eq!(w.picture().await, "holds a:1, queue b:1 c:1");
     // A late copy of the first asking takes nothing back.
@@ -83,7 +83,7 @@ async fn whoever_comes_back_is_granted_what_is_free_by_now_and_told_so_at_once()
         w.park(call, false, MINUTE).await;
     }
     w.release("a").await;
-    assert_eq!(w.picture().await, "aside b:1 c:1");
+    assert_eq!(w.picture().await, "parked b:1 c:1");
     let resumed = w.scripts.resume(NS, &[other.clone(), one.clone()]).await.unwrap();
     w.check().await;
     let [of_other, of_one] = [0, 1].map(|index| answered(resumed.1[index].clone()));
@@ -108,7 +108,7 @@ async fn whoever_asks_is_answered_though_its_channel_is_not_heard() {
     assert_eq!(answered(w.resume(&first).await).outcome, Outcome::Acquired);
     assert_eq!(w.resume(&second).await, CallState::Waiting);
     w.release("b").await;
-    assert_eq!(w.picture().await, "aside c:1");
+    assert_eq!(w.picture().await, "parked c:1");
     assert_eq!(w.give_up(&second).await.unwrap().outcome, Outcome::Acquired);
     assert_eq!(w.picture().await, "holds c:1");
     w.end().await;
@@ -136,11 +136,11 @@ async fn a_call_that_gives_up_aside_passes_nobody() {
     let w = World::with(2, "a b c d").await;
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
-    let (head, aside, last) = (n.call("b"), n.call("c"), n.call("d"));
+    let (head, parked, last) = (n.call("b"), n.call("c"), n.call("d"));
     w.queue(&head, 2).await;
-    w.queue_with(&aside, AcquireArguments { listening: false, ..wanted(1) }).await;
+    w.queue_with(&parked, AcquireArguments { listening: false, ..wanted(1) }).await;
     w.queue(&last, 1).await;
-    assert_eq!(w.give_up(&aside).await.unwrap().outcome, Outcome::TimedOut);
+    assert_eq!(w.give_up(&parked).await.unwrap().outcome, Outcome::TimedOut);
     assert_eq!(w.picture().await, "holds a:1, queue b:2 d:1");
     assert!(n.heard().await.is_empty());
     w.end().await;
@@ -175,17 +175,17 @@ async fn resume_says_of_each_wait_what_has_become_of_it() {
 }
 
 #[tokio::test]
-async fn a_new_call_of_a_lease_set_aside_takes_what_is_free_from_its_place() {
+async fn a_new_call_of_a_lease_parked_takes_what_is_free_from_its_place() {
     let w = World::with(3, "a b c").await;
     let (m, n) = (w.node("m").await, w.node("n").await);
     w.take(&n.call("a"), 2).await;
-    let (aside, behind) = (m.call("b"), n.call("c"));
-    w.queue(&aside, 2).await;
-    w.park(&aside, false, MINUTE).await;
+    let (parked, behind) = (m.call("b"), n.call("c"));
+    w.queue(&parked, 2).await;
+    w.park(&parked, false, MINUTE).await;
     w.take(&behind, 1).await;
     w.queue(&n.call("c"), 2).await;
     w.cancel(&behind).await;
-    assert_eq!(w.picture().await, "holds a:2, queue c:2, aside b:2");
+    assert_eq!(w.picture().await, "holds a:2, queue c:2, parked b:2");
     let reply = w.ask(&n.call("b"), now_or_never(1)).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Acquired);
     assert_eq!(w.picture().await, "holds a:2 b:1, queue c:2");
@@ -193,7 +193,7 @@ async fn a_new_call_of_a_lease_set_aside_takes_what_is_free_from_its_place() {
 }
 
 #[tokio::test]
-async fn a_call_set_aside_is_forgotten_when_its_time_is_over() {
+async fn a_call_parked_is_forgotten_when_its_time_is_over() {
     let w = World::with(1, "a b c").await;
     let n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
@@ -207,11 +207,11 @@ async fn a_call_set_aside_is_forgotten_when_its_time_is_over() {
     assert_eq!(w.wait("c").await.ends_at(), w.clock.now().await + 60_000_000);
     w.advance(9).await;
     w.sweep("n").await;
-    assert_eq!(w.picture().await, "holds a:1, aside b:1 c:1");
+    assert_eq!(w.picture().await, "holds a:1, parked b:1 c:1");
     // A second later than said, in case its node is about to decide it.
     w.advance(2).await;
     w.sweep("n").await;
-    assert_eq!(w.picture().await, "holds a:1, aside c:1");
+    assert_eq!(w.picture().await, "holds a:1, parked c:1");
     assert_eq!(w.resume(&short).await, CallState::Unknown);
     w.advance(50).await;
     w.get().await;
@@ -230,7 +230,7 @@ async fn the_place_is_the_leases_as_long_as_one_of_its_calls_is_kept() {
     w.park(&gone, false, Duration::from_secs(10)).await;
     w.queue(&again, 1).await;
     w.give_up(&again).await.unwrap();
-    assert_eq!(w.picture().await, "holds a:1, queue c:1, aside b:1");
+    assert_eq!(w.picture().await, "holds a:1, queue c:1, parked b:1");
     w.queue(&n.call("b"), 1).await;
     w.advance(10).await;
     w.sweep("n").await;
@@ -267,9 +267,9 @@ async fn a_grant_that_crossed_is_undone_to_its_old_place() {
     assert_eq!(w.picture().await, "holds b:1, queue c:2 d:1");
     assert_eq!(w.park(&crossed, true, Duration::from_secs(10)).await, CallState::Waiting);
     assert_eq!(n.heard().await, [granted(&[&crossed]), granted(&[&behind])]);
-    assert_eq!(w.picture().await, "holds c:2, queue d:1, aside b:1");
+    assert_eq!(w.picture().await, "holds c:2, queue d:1, parked b:1");
     let after = w.wait("b").await;
-    assert_eq!((after.place, after.queued_at), (before.place, before.queued_at));
+    assert_eq!((after.score, after.queued_at), (before.score, before.queued_at));
     assert_eq!(after.ends_at(), w.clock.now().await + 10_000_000);
     let again = n.call("b");
     w.queue(&again, 1).await;
@@ -291,7 +291,7 @@ async fn a_growth_that_crossed_is_undone_to_its_old_hold_and_place() {
     w.release("b").await;
     assert_eq!(w.picture().await, "holds a:3, queue c:3");
     w.park(&crossed, true, MINUTE).await;
-    assert_eq!(w.picture().await, "holds a:1, queue c:3, aside a:3");
+    assert_eq!(w.picture().await, "holds a:1, queue c:3, parked a:3");
     w.resume(&crossed).await;
     assert_eq!(w.picture().await, "holds a:3, queue c:3");
     w.end().await;
@@ -309,7 +309,7 @@ async fn a_grant_at_once_that_crossed_is_undone() {
 }
 
 #[tokio::test]
-async fn many_are_set_aside_and_come_back_in_one_step() {
+async fn many_are_parked_and_come_back_in_one_step() {
     let w = World::with(1, "a b c d e").await;
     w.semaphore("t", 1).await;
     let mut n = w.node("n").await;
@@ -323,8 +323,8 @@ async fn many_are_set_aside_and_come_back_in_one_step() {
     let replies = w.scripts.park(NS, false, &all).await.unwrap();
     w.check().await;
     assert_eq!(replies, vec![CallState::Waiting; 5]);
-    assert_eq!(w.picture().await, "holds a:1, aside b:1 c:1 e:1");
-    assert_eq!(w.picture_of("t").await, "holds a:1, aside b:1 d:1");
+    assert_eq!(w.picture().await, "holds a:1, parked b:1 c:1 e:1");
+    assert_eq!(w.picture_of("t").await, "holds a:1, parked b:1 d:1");
     let (_, resumed) = w.scripts.resume(NS, &calls).await.unwrap();
     w.check().await;
     assert_eq!(resumed, vec![CallState::Waiting; 5]);
@@ -335,7 +335,7 @@ async fn many_are_set_aside_and_come_back_in_one_step() {
 }
 
 #[tokio::test]
-async fn to_set_aside_what_nobody_knows_changes_nothing() {
+async fn to_parked_what_nobody_knows_changes_nothing() {
     let w = World::with(1, "a b").await;
     let n = w.node("n").await;
     w.take(&n.call("a"), 1).await;

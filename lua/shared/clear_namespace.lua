@@ -1,8 +1,8 @@
--- Clears away all that stands in a namespace whose record is gone; true when nothing is left.
+-- Clears away what is left of a namespace without a record; true when nothing is.
 local function clear_namespace()
   for _, name in ipairs(redis.call('ZRANGE', semaphores, 0, BATCH - 1)) do
     if budget <= 0 then return false end
-    remove(name)
+    delete_record(name)
     if purge(name, NO_NAMESPACE) then redis.call('ZREM', semaphores, name) end
     budget = budget - 1
   end

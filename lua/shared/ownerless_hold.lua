@@ -1,19 +1,19 @@
--- Holds that no lease ends. Those of a semaphore are one holder, whose weight is how many there are. Its
--- hold lies where holds lie, but it stands in no list of leases: no sweep ends it, and no operation on
--- leases finds it.
+-- The ownerless hold of a semaphore: what downs have taken, which no lease ends. It is one holder, whose
+-- weight is the number of downs. It is stored where holds are, but in no list of leases: no sweep ends it,
+-- and no operation on leases finds it.
 local OWNERLESS = 'ownerless'
 
--- Nothing of such a hold names who asked for it, so what was done stands in ':calls' by its ticket, until
--- the node has heard the answer; for so long at most. Nobody asks again as late (`heard.rs`).
+-- Such a hold does not name its callers. So ':calls' remembers what was done, by ticket, until the node
+-- acknowledges the answer; at most for this long, after which nobody retries.
 local REMEMBERED_FOR = 600000000
 
-local function ownerless(s)
+local function ownerless_hold(s)
   local text = redis.call('HGET', lease_key(OWNERLESS), 'hold:' .. s.name)
   return text and cjson.decode(text)
 end
 
-local function hold_ownerless(s, weight)
-  local old = ownerless(s)
+local function take_ownerless(s, weight)
+  local old = ownerless_hold(s)
   s.fencing_token = math.max(s.fencing_token + 1, now)
   s.active_holds = s.active_holds + weight
   if not old then s.active_holders_count = s.active_holders_count + 1 end
@@ -23,9 +23,9 @@ local function hold_ownerless(s, weight)
   redis.call('ZADD', s.key .. ':holders', int(now), OWNERLESS)
 end
 
--- One hold less; false where there is none.
+-- Gives one permit back; false where none is taken.
 local function drop_ownerless(s)
-  local hold = ownerless(s)
+  local hold = ownerless_hold(s)
   if not hold then return false end
   if hold.weight == 1 then
     drop_hold(s, OWNERLESS, 1)
@@ -37,27 +37,27 @@ local function drop_ownerless(s)
   return true
 end
 
--- Leases that stand in for downs have ids that begin so, and no request can name them.
-local STAND_IN = 'down_'
--- Among so many that hold first, one is looked for.
+-- The ids of proxy leases, under which downs wait, begin so. No request can name them.
+local PROXY = 'proxy_'
+-- Among so many of the oldest holders one is looked for.
 local LOOKED_AT = 10
 
--- Is a permit on its way to a down that has waited?
-local function stands_in(s)
+-- Is a permit being handed to a down that has waited?
+local function has_proxy_holder(s)
   for _, lease_id in ipairs(redis.call('ZRANGE', s.key .. ':holders', 0, LOOKED_AT - 1)) do
-    if string.sub(lease_id, 1, #STAND_IN) == STAND_IN then return true end
+    if string.sub(lease_id, 1, #PROXY) == PROXY then return true end
   end
   return false
 end
 
 local function change_permits(s, by)
-  s.permits, s.about, s.updated = s.permits + by, next_version(s.about), true
-  redis.call('HSET', s.key, 'permits', int(s.permits), 'about', s.about)
+  s.permits, s.details, s.updated = s.permits + by, next_version(s.details), true
+  redis.call('HSET', s.key, 'permits', int(s.permits), 'details', s.details)
 end
 
--- Permits that were added though something was taken: a hold was on its way to a down just then, and it
--- could not be told which of both comes first. They go with the next hold that arrives: the value is the
--- same with both or with neither.
+-- The surplus: permits that an up added though something was taken, because a permit was being handed to a
+-- down at that moment, and nothing tells which of both comes first. Each goes with the next hold that
+-- becomes ownerless: the value is the same with both or with neither.
 local function surplus(s) return tonumber(redis.call('HGET', s.key, 'surplus')) or 0 end
 
 local function set_surplus(s, count)
@@ -76,7 +76,7 @@ local function remember(s, ticket)
   redis.call('ZADD', namespace .. ':due', 'NX', until_when, 'calls ' .. s.name)
 end
 
--- The answers to these calls have been heard: nobody asks again.
-local function heard(s, tickets)
+-- The callers know the answers to these calls: nobody retries them.
+local function acknowledge(s, tickets)
   if #tickets > 0 then redis.call('ZREM', s.key .. ':calls', unpack(tickets)) end
 end

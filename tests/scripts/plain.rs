@@ -192,7 +192,7 @@ async fn down_passes_those_whose_node_is_dead() {
     let (w, mut n) = behind_a_heavy_one().await;
     n.dies().await;
     assert!(w.down("m:1").await);
-    assert_eq!(w.picture().await, "holds ownerless:2, aside a:2");
+    assert_eq!(w.picture().await, "holds ownerless:2, parked a:2");
     w.end_without_owners().await;
 }
 
@@ -272,7 +272,7 @@ async fn one_permit_is_disowned_whatever_was_asked_for_under_the_lease() {
 
 /// A down that waited, under a lease that stands in for it.
 async fn wait_for_a_down(w: &World, n: &Node, name: &str) -> (String, Call) {
-    let lease_id = format!("down_{name:X<28}");
+    let lease_id = format!("proxy_{name:X<28}");
     w.scripts.create_lease(NS, &lease_id, "node/n", DAY, &Metadata::new()).await.unwrap();
     let call = Call { lease_id: lease_id.clone(), ..n.call(name) };
     w.queue(&call, 1).await;

@@ -1,5 +1,5 @@
--- The part of a semaphore that only create and update write, as the API shows it.
-local function about_json(version, created_at, description, metadata, discipline, max_waiters)
+-- The details of a semaphore: what only create and update write, as JSON that the API shows.
+local function details_json(version, created_at, description, metadata, discipline, max_waiters)
   local text = '{"version":' .. int(version) .. ',"created_at":' .. created_at
     .. ',"updated_at":' .. ns(now)
     .. ',"queue_discipline":"QUEUE_DISCIPLINE_' .. string.upper(discipline) .. '"'
@@ -10,14 +10,14 @@ local function about_json(version, created_at, description, metadata, discipline
 end
 
 -- The same after a change of the permits alone.
-local function next_version(about)
+local function next_version(details)
   local version, created_at, rest =
-    string.match(about, '^{"version":(%d+),"created_at":(%d+),"updated_at":%d+(.*)$')
+    string.match(details, '^{"version":(%d+),"created_at":(%d+),"updated_at":%d+(.*)$')
   return '{"version":' .. int(tonumber(version) + 1) .. ',"created_at":' .. created_at
     .. ',"updated_at":' .. ns(now) .. rest
 end
 
--- The same two for the scripts, which take what is absent for the default.
+-- Discipline and bound once more, in fields of their own for the scripts. A missing field is the default.
 local function write_discipline(key, discipline, max_waiters)
   if discipline == 'fifo' then
     redis.call('HDEL', key, 'discipline')
@@ -31,8 +31,8 @@ local function write_discipline(key, discipline, max_waiters)
   end
 end
 
--- Both stand before whatever a caller wrote; created_at is more than a double holds.
-local function version_and_creation(about)
-  local version, created_at = string.match(about, '^{"version":(%d+),"created_at":(%d+)')
+-- Both come before any text of a caller. created_at stays a text: it is more than a double holds.
+local function version_and_creation(details)
+  local version, created_at = string.match(details, '^{"version":(%d+),"created_at":(%d+)')
   return tonumber(version), created_at
 end
