@@ -208,8 +208,10 @@ const LANGUAGE: [&str; 35] = [
 /// The names that a line binds: locals, parameters, loop variables, keys of tables.
 fn bound(line: &str) -> Vec<&str> {
     if ["local ", "function", "for "].iter().any(|word| line.contains(word)) {
+        // A closure inside of a call binds its parameters.
+        let parameters = line.split("function").skip(1).filter_map(|rest| rest.split(')').next());
         let before = line.split(" = ").next().unwrap();
-        return words(before).chain(keys(line)).collect();
+        return words(before).chain(parameters.flat_map(words)).chain(keys(line)).collect();
     }
     keys(line).collect()
 }
