@@ -22,6 +22,7 @@ mod config;
 mod engine;
 mod error;
 mod pagination;
+pub mod ranges;
 #[doc(hidden)]
 pub mod scripts;
 mod transport;
@@ -33,5 +34,6 @@ pub use client::Client;
 pub use config::{Config, Limits, OnDrop, ReplicaAcks};
 pub use engine::SemaphoreWatch;
 pub use error::{Error, ErrorKind};
+pub use ranges::MAX_PERMITS;
 pub use transport::warning::{RedisWarning, RedisWarningKind};
 pub use validate::is_name;

@@ -5,11 +5,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::ranges::{DEFAULT_PAGE, MAX_PAGE};
 use crate::wire::Page;
-
-/// Entries a page where a request does not say.
-const DEFAULT_LIMIT: i64 = 100;
-const MAX_LIMIT: i64 = 250;
 
 /// The place of an entry in its list: its score, as Redis writes it, and its name. A score need not
 /// be an integer, and as a text it keeps all its digits.
@@ -87,11 +84,11 @@ fn is_score(text: &str) -> bool {
 /// The size of the page that a request asks for.
 pub(crate) fn limit(limit: i64) -> Result<i64, Error> {
     match limit {
-        0 => Ok(DEFAULT_LIMIT),
-        1..=MAX_LIMIT => Ok(limit),
+        0 => Ok(DEFAULT_PAGE),
+        1..=MAX_PAGE => Ok(limit),
         _ => Err(Error::InvalidField {
             field: "limit",
-            reason: format!("1 to {MAX_LIMIT}, or 0 for {DEFAULT_LIMIT}"),
+            reason: format!("1 to {MAX_PAGE}, or 0 for {DEFAULT_PAGE}"),
         }),
     }
 }

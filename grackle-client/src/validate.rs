@@ -2,18 +2,13 @@
 
 use crate::config::Limits;
 use crate::error::Error;
+use crate::ranges::{
+    MAX_DESCRIPTION, MAX_METADATA_ENTRIES as MAX_ENTRIES, MAX_METADATA_KEY as MAX_KEY,
+    MAX_METADATA_VALUE as MAX_VALUE, MAX_NAME, MAX_PERMITS, MAX_PROCESS_ID, MAX_SHARE,
+};
 use crate::types::random_id;
 use crate::wire::Metadata;
 
-/// Lua's numbers are doubles; up to here every integer has its own.
-pub(crate) const MAX_PERMITS: i64 = (1 << 53) - 1;
-const MAX_SHARE: i64 = 1_000;
-const MAX_NAME: usize = 128;
-const MAX_PROCESS_ID: usize = 256;
-const MAX_DESCRIPTION: usize = 1_024;
-const MAX_ENTRIES: usize = 32;
-const MAX_KEY: usize = 128;
-const MAX_VALUE: usize = 256;
 /// `ls_` and 28 base-62 characters.
 const LEASE_PREFIX: &str = "ls_";
 const LEASE_RANDOM: usize = 28;

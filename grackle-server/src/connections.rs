@@ -22,15 +22,15 @@ use tokio_util::task::TaskTracker;
 /// A blocked call is one stream: a gateway may keep very many on one connection.
 const MAX_STREAMS: u32 = 10_000;
 
-/// How soon a peer that is gone without a word is noticed: its calls may be waiting in a queue.
+/// When a peer that is gone without closing is noticed: its calls may wait in a queue.
 const PROBE_AFTER: Duration = Duration::from_secs(15);
 const PROBE_EVERY: Duration = Duration::from_secs(5);
 const PROBES: u32 = 3;
 
 /// The time limits of connections.
 #[derive(Clone, Copy)]
-pub(crate) struct Patience {
-    /// For a request's head, hence also between two requests.
+pub(crate) struct TimeLimits {
+    /// For the head of a request, and so also between two requests.
     pub(crate) idle: Duration,
     /// For all calls in flight, once the server stops.
     pub(crate) drain: Duration,
@@ -40,20 +40,20 @@ pub(crate) struct Patience {
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
-    patience: Patience,
+    limits: TimeLimits,
     stop: CancellationToken,
 ) {
     let connections = TaskTracker::new();
     let abort = CancellationToken::new();
-    // Held here, so that connections end with this future, too.
+    // Dropping this future ends the connections too.
     let cut_off = abort.clone().drop_guard();
-    let host = Arc::new(Host { protocol: protocol(patience.idle), router, patience, stop, abort });
+    let host = Arc::new(Host { protocol: protocol(limits.idle), router, limits, stop, abort });
     while let Some(stream) = host.stop.run_until_cancelled(accept(&listener)).await {
         connections.spawn(Arc::clone(&host).serve(stream));
     }
     drop(listener);
     connections.close();
-    if tokio::time::timeout(patience.drain, connections.wait()).await.is_err() {
+    if tokio::time::timeout(limits.drain, connections.wait()).await.is_err() {
         tracing::warn!(open = connections.len(), "cutting off calls that are still in flight");
     }
     drop(cut_off);
@@ -77,8 +77,8 @@ async fn accept(listener: &TcpListener) -> TcpStream {
         match listener.accept().await {
             Ok((stream, _)) => return stream,
             Err(error) => {
-                // Out of file descriptors, say: without the pause this loop would spin.
-                tracing::warn!(%error, "cannot accept a connection");
+                // For example, no file descriptor is free. Without the pause this loop would spin.
+                tracing::warn!(%error, "could not accept a connection; retrying");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
@@ -89,7 +89,7 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 struct Host {
     protocol: Builder<TokioExecutor>,
     router: Router,
-    patience: Patience,
+    limits: TimeLimits,
     stop: CancellationToken,
     abort: CancellationToken,
 }
@@ -106,9 +106,9 @@ impl Host {
     }
 
     async fn converse(&self, stream: TcpStream) {
-        let heard = AtomicBool::new(false);
+        let request_seen = AtomicBool::new(false);
         let service = service_fn(|request| {
-            heard.store(true, Ordering::Relaxed);
+            request_seen.store(true, Ordering::Relaxed);
             self.respond(request)
         });
         let mut connection = pin!(self.protocol.serve_connection(TokioIo::new(stream), service));
@@ -122,16 +122,16 @@ impl Host {
                     stopping = true;
                     connection.as_mut().graceful_shutdown();
                 }
-                () = self.silence(), if !heard.load(Ordering::Relaxed) => {
-                    if !heard.load(Ordering::Relaxed) { return; }
+                () = self.idle_limit(), if !request_seen.load(Ordering::Relaxed) => {
+                    if !request_seen.load(Ordering::Relaxed) { return; }
                 }
             }
         }
     }
 
-    /// hyper's own limit begins once it knows which HTTP a connection speaks.
-    async fn silence(&self) {
-        tokio::time::sleep(self.patience.idle).await;
+    /// hyper's own limit begins only when it knows the HTTP version of a connection.
+    async fn idle_limit(&self) {
+        tokio::time::sleep(self.limits.idle).await;
     }
 
     fn respond(

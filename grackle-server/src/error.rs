@@ -1,4 +1,4 @@
-//! The form of an error answer, and the status of each code: the one home of both.
+//! Error answers, and the status of each code.
 
 use std::collections::BTreeMap;
 use std::error::Error as StdError;
@@ -27,6 +27,21 @@ pub(crate) enum Code {
 }
 
 impl Code {
+    /// All codes.
+    pub(crate) const ALL: [Self; 11] = [
+        Self::InvalidArgument,
+        Self::NotFound,
+        Self::MethodNotAllowed,
+        Self::RequestTimeout,
+        Self::AlreadyExists,
+        Self::Locked,
+        Self::PayloadTooLarge,
+        Self::UnsupportedMediaType,
+        Self::ResourceExhausted,
+        Self::Internal,
+        Self::Unavailable,
+    ];
+
     /// The word in `code`, and the status that goes with it.
     pub(crate) fn row(self) -> (&'static str, StatusCode) {
         match self {

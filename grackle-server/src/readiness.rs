@@ -1,4 +1,4 @@
-//! Is this server of use? It is while its Redis answers, and takes what is written.
+//! Readiness: whether Redis answers and takes writes.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -9,26 +9,26 @@ use tokio::time::timeout;
 
 use crate::error::{ApiError, Code};
 
-/// A probe that waits longer would pile up on a Redis that hangs.
+/// Probes that wait longer would pile up while Redis hangs.
 const WITHIN: Duration = Duration::from_secs(1);
 
-/// A cluster of which one server hangs is of use all the same: then what was seen last stands.
-const LOOK_WITHIN: Duration = Duration::from_millis(500);
+/// A cluster is usable while one of its servers hangs: then the last warnings count.
+const CHECK_WITHIN: Duration = Duration::from_millis(500);
 
 /// Settings and roles change rarely, and probes may come in numbers.
-const LOOK_EVERY: Duration = Duration::from_secs(3);
+const CHECK_EVERY: Duration = Duration::from_secs(3);
 
-/// What was seen at the last look; a Redis that can't be used is looked at each time.
+/// The last warnings. A Redis that can't be used is asked again each time.
 #[derive(Default)]
 pub(crate) struct Readiness {
     last: Mutex<Option<(Instant, Vec<RedisWarning>)>>,
 }
 
 impl Readiness {
-    /// What `/readyz` says: `ready`, and a line for each warning.
-    pub(crate) async fn of(&self, client: &Client) -> Result<String, ApiError> {
+    /// The page of `/readyz`: `ready`, and a line for each warning.
+    pub(crate) async fn page(&self, client: &Client) -> Result<String, ApiError> {
         timeout(WITHIN, client.ping()).await.map_err(|_| silent())??;
-        let warnings = match timeout(LOOK_WITHIN, self.look(client)).await {
+        let warnings = match timeout(CHECK_WITHIN, self.check(client)).await {
             Ok(warnings) => warnings?,
             Err(_) => {
                 self.last.lock().await.as_ref().map(|last| last.1.clone()).unwrap_or_default()
@@ -36,14 +36,14 @@ impl Readiness {
         };
         match warnings.iter().find(|warning| warning.is_fatal()) {
             Some(fatal) => Err(ApiError::new(Code::Unavailable, format!("unavailable: {fatal}"))),
-            None => Ok(page(&warnings)),
+            None => Ok(ready(&warnings)),
         }
     }
 
-    async fn look(&self, client: &Client) -> Result<Vec<RedisWarning>, Error> {
+    async fn check(&self, client: &Client) -> Result<Vec<RedisWarning>, Error> {
         let mut last = self.last.lock().await;
         if let Some((at, warnings)) = &*last
-            && at.elapsed() < LOOK_EVERY
+            && at.elapsed() < CHECK_EVERY
         {
             return Ok(warnings.clone());
         }
@@ -54,7 +54,7 @@ impl Readiness {
     }
 }
 
-fn page(warnings: &[RedisWarning]) -> String {
+fn ready(warnings: &[RedisWarning]) -> String {
     let mut page = "ready\n".to_owned();
     for warning in warnings {
         // Writing to a string can't fail.

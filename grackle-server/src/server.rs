@@ -10,13 +10,12 @@ use grackle_client::{Client, Error};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
 use crate::config::Config;
-use crate::connections::{self, Patience};
+use crate::config::redis_url::masked;
+use crate::connections::{self, TimeLimits};
 use crate::embedded_redis::{EmbeddedRedis, EmbeddedRedisError};
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
-use crate::redis_url::masked;
 use crate::{http, openapi};
 
 /// How long Redis may take to answer at the start, where an operator waits for the verdict.
@@ -116,27 +115,27 @@ async fn serve(
     let Some(client) = connect.await.transpose()? else {
         return Ok(());
     };
-    let app = Arc::new(App {
+    let state = Arc::new(http::State {
         client: client.clone(),
         metrics: Metrics::new(),
         readiness: Readiness::default(),
         openapi: openapi::document(&config.limits.to_limits()).to_string(),
         metrics_semaphores: usize::from(config.metrics_semaphores),
-        http_semaphores_namespace: config.http_semaphores_namespace.clone(),
+        plain_namespace: config.http_semaphores_namespace.clone(),
         read_timeout: config.read_timeout(),
     });
     announce(&listener, url);
-    let patience = Patience { idle: config.idle_timeout(), drain: config.drain() };
-    let router = http::router(Arc::clone(&app));
+    let limits = TimeLimits { idle: config.idle_timeout(), drain: config.drain() };
+    let router = http::router(Arc::clone(&state));
     let served = async {
-        let listening = connections::serve(listener, router, patience, stop.clone());
-        tokio::join!(listening, set_waiters_aside(&client, stop), tidy(&client));
-        // Once more, for what the connections have left that were cut off at last.
+        let listening = connections::serve(listener, router, limits, stop.clone());
+        tokio::join!(listening, park_waiters(&client, stop), sweep(&client));
+        // Again, for calls whose connections were cut off at last.
         client.shutdown().await;
     };
     tokio::select! {
         () = served => {}
-        () = app.metrics.upkeep() => {}
+        () = state.metrics.upkeep() => {}
     }
     Ok(())
 }
@@ -152,11 +151,11 @@ async fn connect(config: &Config, url: &str) -> Result<Client, StartError> {
     }
 }
 
-/// What the connection reported, without the client's own advice.
+/// The error of the connection, without the client's own advice.
 fn unusable(url: &str, error: Error) -> StartError {
     match error.source() {
         Some(source) => {
-            // A server that is none may have sent anything.
+            // What answered may not be Redis, and may have sent anything.
             let told = source.to_string().lines().collect::<Vec<_>>().join(" ");
             StartError::Redis {
                 url: masked(url),
@@ -167,7 +166,7 @@ fn unusable(url: &str, error: Error) -> StartError {
     }
 }
 
-/// What may be the matter where one side speaks TLS and the other does not.
+/// A hint where one side seems to use TLS and the other does not.
 fn about_tls(url: &str, told: &str) -> &'static str {
     match url.split_once("://").map(|(scheme, _)| scheme.starts_with("rediss")) {
         Some(true) if told.contains("UnknownIssuer") => {
@@ -181,15 +180,15 @@ fn about_tls(url: &str, told: &str) -> &'static str {
     }
 }
 
-async fn set_waiters_aside(client: &Client, stop: &CancellationToken) {
+async fn park_waiters(client: &Client, stop: &CancellationToken) {
     stop.cancelled().await;
     client.shutdown().await;
 }
 
-/// Clears away what ended while no server was there to see it.
-async fn tidy(client: &Client) {
+/// Ends what expired while no server was running.
+async fn sweep(client: &Client) {
     if let Err(error) = client.sweep_all().await {
-        tracing::warn!(%error, "what ended meanwhile is cleared away when somebody calls");
+        tracing::warn!(%error, "could not list the namespaces; what has expired there is ended by the next calls");
     }
 }
 

@@ -6,5 +6,17 @@ pub(crate) const CLIENT: &[&[&str]] = &[
     &["engine"],
     &["scripts"],
     &["transport"],
-    &["config", "error", "pagination", "types", "validate", "wire"],
+    &["config", "error", "pagination", "ranges", "types", "validate", "wire"],
+];
+
+pub(crate) const SERVER: &[&[&str]] = &[
+    &["main"],
+    &["log", "process"],
+    &["lib"],
+    &["server"],
+    &["connections", "http"],
+    &["openapi", "readiness", "metrics"],
+    &["operation"],
+    &["embedded_redis"],
+    &["config", "error"],
 ];

@@ -140,6 +140,9 @@ impl<'ast> Visit<'ast> for Found {
         }
     }
 
+    /// `pub(in crate::a)` imports nothing.
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let names: Vec<_> = path.segments.iter().map(|part| part.ident.to_string()).collect();
         if names.len() > 1 && ["crate", "super"].contains(&names[0].as_str()) {

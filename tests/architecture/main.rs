@@ -12,16 +12,21 @@ mod rules;
 use imports::Imports;
 
 #[test]
-fn imports_of_the_client_go_down() {
-    let imports = Imports::of("grackle-client");
-    assert!(imports.len() > 50, "only {} files were read", imports.len());
-    assert_eq!(rules::upward(&imports, crates::CLIENT), [""; 0]);
+fn imports_go_down() {
+    for (package, layers) in
+        [("grackle-client", crates::CLIENT), ("grackle-server", crates::SERVER)]
+    {
+        let imports = Imports::of(package);
+        assert!(imports.len() > 30, "only {} files were read", imports.len());
+        assert_eq!(rules::upward(&imports, layers), [""; 0], "{package}");
+    }
 }
 
 #[test]
-fn no_files_of_the_client_import_each_other_in_a_circle() {
-    let imports = Imports::of("grackle-client");
-    assert_eq!(rules::circle(&imports), None);
+fn no_files_import_each_other_in_a_circle() {
+    for package in ["grackle-client", "grackle-server"] {
+        assert_eq!(rules::circle(&Imports::of(package)), None, "{package}");
+    }
 }
 
 #[test]

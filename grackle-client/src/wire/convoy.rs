@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 /// It is what one node sees: of the states in the answers and messages that reach it, and of the waits
 /// of its own callers. Another node may see none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Convoy {
     /// Seconds since it began; 60 at least.
     pub for_seconds: i64,

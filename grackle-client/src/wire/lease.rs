@@ -1,18 +1,21 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Metadata, Page, int64};
+use super::int64;
+use super::metadata::Metadata;
+use super::page::Page;
 
-/// A token that lives for a time; every hold acquired under it lives exactly as long.
+/// A lease: it lives for a time, and every hold under it lives exactly as long.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
 pub struct Lease {
     /// `ls_` and 28 base-62 characters.
     pub lease_id: String,
     /// The caller's name for itself, free-form.
     pub process_id: String,
-    /// Nanoseconds since the epoch.
+    /// When it was created, in nanoseconds since the epoch.
     pub created_at: i64,
-    /// Nanoseconds since the epoch; from then on the lease is gone and never revived.
+    /// When it expires, in nanoseconds since the epoch. An expired lease is never revived.
     pub expires_at: i64,
     /// Labels set at creation.
     #[serde(skip_serializing_if = "Metadata::is_empty")]
@@ -21,6 +24,7 @@ pub struct Lease {
 
 /// Asks for a new lease.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CreateSemaphoreLeaseRequest {
     /// An existing namespace.
@@ -36,6 +40,7 @@ pub struct CreateSemaphoreLeaseRequest {
 
 /// Asks for one lease.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GetSemaphoreLeaseRequest {
     /// Its namespace.
@@ -44,8 +49,9 @@ pub struct GetSemaphoreLeaseRequest {
     pub lease_id: String,
 }
 
-/// Sets a lease's end anew, with that of every hold it owns; it may also come sooner.
+/// Makes a lease expire at another time, later or sooner, and with it all that it holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct RefreshSemaphoreLeaseRequest {
     /// Its namespace.
@@ -57,8 +63,9 @@ pub struct RefreshSemaphoreLeaseRequest {
     pub ttl_seconds: i64,
 }
 
-/// Ends a lease, releasing all that it holds at once.
+/// Ends a lease and releases all that it holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct RevokeSemaphoreLeaseRequest {
     /// Its namespace.
@@ -67,8 +74,9 @@ pub struct RevokeSemaphoreLeaseRequest {
     pub lease_id: String,
 }
 
-/// Asks for a page of leases, by creation.
+/// Asks for a page of leases, in the order of their creation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ListSemaphoreLeasesRequest {
     /// The namespace.
@@ -84,6 +92,7 @@ pub struct ListSemaphoreLeasesRequest {
 
 /// A lease.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LeaseResponse {
     /// Its record.
     pub lease: Lease,
@@ -91,8 +100,9 @@ pub struct LeaseResponse {
 
 /// A page of leases.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListSemaphoreLeasesResponse {
-    /// By `created_at`, then by lease id.
+    /// In the order of `created_at`, then of `lease_id`.
     pub leases: Vec<Lease>,
     /// Tokens of the pages around this one.
     #[serde(flatten)]

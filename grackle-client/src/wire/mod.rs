@@ -1,11 +1,16 @@
-//! Requests, answers and records, in the names of the HTTP and gRPC APIs.
+//! Requests, answers and records, as the doors speak them: the names of the HTTP and gRPC APIs.
 //!
-//! The same types serve the SDK, the scripts' replies and the server's JSON, so a field has one
+//! The same types serve the SDK, the replies of scripts and the JSON of the server, so a field has one
 //! name everywhere. Timestamps are nanoseconds since the Unix epoch, by Redis' clock.
 
+mod acquire;
 mod convoy;
+mod discipline;
+mod empty;
+mod holder;
 mod int64;
 mod lease;
+mod metadata;
 mod namespace;
 mod page;
 mod plain;
@@ -13,12 +18,19 @@ mod semaphore;
 mod waiter;
 mod watch;
 
+pub use acquire::{
+    AcquireOutcome, AcquireSemaphoreRequest, AcquireSemaphoreResponse, ReleaseSemaphoreRequest,
+};
 pub use convoy::Convoy;
+pub use discipline::QueueDiscipline;
+pub use empty::Empty;
+pub use holder::{Holder, ListSemaphoreHoldersRequest, ListSemaphoreHoldersResponse};
 pub use lease::{
     CreateSemaphoreLeaseRequest, GetSemaphoreLeaseRequest, Lease, LeaseResponse,
     ListSemaphoreLeasesRequest, ListSemaphoreLeasesResponse, RefreshSemaphoreLeaseRequest,
     RevokeSemaphoreLeaseRequest,
 };
+pub use metadata::Metadata;
 pub use namespace::{
     CreateNamespaceRequest, DeleteNamespaceRequest, GetNamespaceRequest, ListNamespacesRequest,
     ListNamespacesResponse, Namespace, NamespaceResponse, UpdateNamespaceRequest,
@@ -26,10 +38,8 @@ pub use namespace::{
 pub use page::Page;
 pub use plain::{DownSemaphoreRequest, DownSemaphoreResponse, UpSemaphoreRequest};
 pub use semaphore::{
-    AcquireOutcome, AcquireSemaphoreRequest, AcquireSemaphoreResponse, CreateSemaphoreRequest,
-    DeleteSemaphoreRequest, GetSemaphoreRequest, GetSemaphoreResponse, Holder,
-    ListSemaphoreHoldersRequest, ListSemaphoreHoldersResponse, ListSemaphoresRequest,
-    ListSemaphoresResponse, QueueDiscipline, ReleaseSemaphoreRequest, Semaphore, SemaphoreResponse,
+    CreateSemaphoreRequest, DeleteSemaphoreRequest, GetSemaphoreRequest, GetSemaphoreResponse,
+    ListSemaphoresRequest, ListSemaphoresResponse, Semaphore, SemaphoreResponse,
     UpdateSemaphoreRequest,
 };
 pub use waiter::{
@@ -37,16 +47,3 @@ pub use waiter::{
     SemaphoreWaiterResponse, Waiter, Waiting,
 };
 pub use watch::WatchSemaphoreRequest;
-
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
-/// Free-form labels of a namespace, semaphore, lease or holder; Grackle does not interpret them.
-///
-/// At most 32 entries, keys of 1–128 bytes, values of at most 256 bytes.
-pub type Metadata = BTreeMap<String, String>;
-
-/// The answer of an operation that has nothing to report.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Empty {}

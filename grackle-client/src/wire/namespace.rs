@@ -1,9 +1,12 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Metadata, Page, int64};
+use super::int64;
+use super::metadata::Metadata;
+use super::page::Page;
 
 /// A space of names for semaphores and leases; it lives in one slot of a Redis Cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
 pub struct Namespace {
     /// 1–128 of `A-Z a-z 0-9 _ -`.
@@ -16,17 +19,18 @@ pub struct Namespace {
     pub metadata: Metadata,
     /// 1 at creation, one more with every update.
     pub version: i64,
-    /// Nanoseconds since the epoch.
+    /// When it was created, in nanoseconds since the epoch.
     pub created_at: i64,
-    /// Nanoseconds since the epoch; equals `created_at` until the first update.
+    /// When it was last updated, in nanoseconds since the epoch; `created_at` until then.
     pub updated_at: i64,
 }
 
 /// Asks for a new namespace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CreateNamespaceRequest {
-    /// 1–128 of `A-Z a-z 0-9 _ -`; unused so far.
+    /// The name of the new namespace: 1–128 of `A-Z a-z 0-9 _ -`.
     pub name: String,
     /// At most 1,024 bytes.
     pub description: String,
@@ -36,14 +40,16 @@ pub struct CreateNamespaceRequest {
 
 /// Asks for one namespace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GetNamespaceRequest {
     /// The namespace.
     pub namespace_name: String,
 }
 
-/// Replaces description and metadata, whole.
+/// Replaces description and metadata.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct UpdateNamespaceRequest {
     /// The namespace.
@@ -57,8 +63,9 @@ pub struct UpdateNamespaceRequest {
     pub expected_version: i64,
 }
 
-/// Removes a namespace and everything inside.
+/// Deletes a namespace and everything inside.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct DeleteNamespaceRequest {
     /// The namespace; a missing one is no error.
@@ -67,6 +74,7 @@ pub struct DeleteNamespaceRequest {
 
 /// Asks for a page of namespaces, in name order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ListNamespacesRequest {
     /// Entries a page, 1–250; 0 means 100.
@@ -78,6 +86,7 @@ pub struct ListNamespacesRequest {
 
 /// A namespace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NamespaceResponse {
     /// Its record.
     pub namespace: Namespace,
@@ -85,6 +94,7 @@ pub struct NamespaceResponse {
 
 /// A page of namespaces.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListNamespacesResponse {
     /// In name order.
     pub namespaces: Vec<Namespace>,

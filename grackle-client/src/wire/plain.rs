@@ -2,10 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AcquireOutcome, Semaphore, int64};
+use super::acquire::AcquireOutcome;
+use super::int64;
+use super::semaphore::Semaphore;
 
 /// Takes one permit that no lease owns.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct DownSemaphoreRequest {
     /// Its namespace.
@@ -19,6 +22,7 @@ pub struct DownSemaphoreRequest {
 
 /// What became of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
 pub struct DownSemaphoreResponse {
     /// The semaphore after it.
@@ -29,6 +33,7 @@ pub struct DownSemaphoreResponse {
 
 /// Gives one permit back that no lease owns, whoever took it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct UpSemaphoreRequest {
     /// Its namespace.

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::EmbeddedRedisError;
+use super::error::EmbeddedRedisError;
 
 const NAMES: [&str; 2] = ["valkey-server", "redis-server"];
 

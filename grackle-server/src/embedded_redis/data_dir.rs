@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::EmbeddedRedisError;
+use super::error::EmbeddedRedisError;
 
 pub(super) struct DataDir {
     path: PathBuf,

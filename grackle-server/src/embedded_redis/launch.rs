@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use tokio::process::Command;
 
 use super::data_dir::DataDir;
+use super::error::EmbeddedRedisError;
+use super::probe;
 use super::process::{self, Process};
 use super::socket::Socket;
-use super::{EmbeddedRedisError, probe};
 
 pub(super) struct Launch {
     binary: PathBuf,

@@ -9,7 +9,8 @@ use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::{EmbeddedRedisError, socket};
+use super::error::EmbeddedRedisError;
+use super::socket;
 
 const END_WITHIN: Duration = Duration::from_secs(10);
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::EmbeddedRedisError;
+use super::error::EmbeddedRedisError;
 use super::launch::Launch;
 use super::process::Process;
 

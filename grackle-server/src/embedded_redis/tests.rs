@@ -13,6 +13,7 @@ use tokio::net::UnixStream;
 use tokio::process::Command;
 use tokio::time::{sleep, timeout};
 
+use super::super::probe;
 use super::*;
 
 const SOON: Duration = Duration::from_secs(20);

@@ -5,8 +5,8 @@ use grackle_client::wire::{
     Namespace, Semaphore, UpdateSemaphoreRequest, Waiter, Waiting,
 };
 
+use super::super::schemas::samples;
 use super::*;
-use crate::operations::samples;
 
 fn all_samples() -> Vec<(&'static str, Value)> {
     let metadata = Metadata::from([("k".to_owned(), "v".to_owned())]);
@@ -59,11 +59,15 @@ fn all_samples() -> Vec<(&'static str, Value)> {
 }
 
 fn names(object: &Value) -> BTreeSet<&str> {
-    object.as_object().unwrap().keys().map(String::as_str).collect()
+    object.as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect()
 }
 
-fn type_of(schema: &Value) -> &str {
-    if schema.get("$ref").is_some() { "object" } else { schema["type"].as_str().unwrap() }
+/// The schema that a reference leads to, or the schema itself.
+fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+    match schema["$ref"].as_str() {
+        Some(reference) => document.pointer(reference.strip_prefix('#').unwrap()).unwrap(),
+        None => schema,
+    }
 }
 
 fn json_type(value: &Value) -> &'static str {
@@ -86,11 +90,13 @@ fn every_type_has_the_fields_that_it_has_in_rust() {
         let properties = &schemas[*name]["properties"];
         assert_eq!(names(properties), names(sample), "{name}");
         for (field, value) in sample.as_object().unwrap() {
-            assert_eq!(type_of(&properties[field]), json_type(value), "{name}.{field}");
+            let schema = resolved(&document, &properties[field]);
+            assert_eq!(schema["type"], json_type(value), "{name}.{field}");
         }
     }
     let documented: BTreeSet<_> = names(schemas);
-    let known = samples.iter().map(|(name, _)| *name).chain(["Error"]).collect();
+    let words = ["Error", "AcquireOutcome", "QueueDiscipline"];
+    let known = samples.iter().map(|(name, _)| *name).chain(words).collect();
     assert_eq!(documented, known);
 }
 
@@ -121,7 +127,7 @@ fn what_may_be_left_out_of_an_answer_is_not_required() {
 fn every_field_says_what_it_is() {
     let document = document(&Limits::default());
     for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
-        for (field, schema) in schema["properties"].as_object().unwrap() {
+        for (field, schema) in schema["properties"].as_object().into_iter().flatten() {
             let about = schema["description"].as_str().unwrap_or_default();
             let in_details = name == "Error" && field == "details";
             assert!(about.ends_with('.') || in_details, "{name}.{field}: {schema}");
@@ -130,9 +136,10 @@ fn every_field_says_what_it_is() {
                 assert!(schema["minimum"].is_i64(), "{name}.{field}");
             }
         }
-        let properties = names(&schema["properties"]);
+        let properties: BTreeSet<_> =
+            schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name).collect();
         for required in schema["required"].as_array().into_iter().flatten() {
-            assert!(properties.contains(required.as_str().unwrap()), "{name}: {required}");
+            assert!(properties.iter().any(|name| **name == *required), "{name}: {required}");
         }
     }
 }
@@ -140,13 +147,14 @@ fn every_field_says_what_it_is() {
 #[test]
 fn every_operation_is_a_path_with_its_errors() {
     let document = document(&Limits::default());
-    assert_eq!(OPERATIONS.len(), 20);
-    assert_eq!(document["paths"].as_object().unwrap().len(), OPERATIONS.len() + 1 + 6);
-    for operation in OPERATIONS {
-        let post = &document["paths"][format!("/v1/{}", operation.name)]["post"];
-        assert_eq!(post["operationId"], operation.name);
+    assert_eq!(Operation::POSTS.len(), 20);
+    assert_eq!(document["paths"].as_object().unwrap().len(), Operation::POSTS.len() + 1 + 6);
+    for operation in Operation::POSTS {
+        let name = operation.name();
+        let post = &document["paths"][format!("/v1/{name}")]["post"];
+        assert_eq!(post["operationId"], name);
         for status in ["200", "400", "413", "415", "500", "503"] {
-            assert!(post["responses"].get(status).is_some(), "{} {status}", operation.name);
+            assert!(post["responses"].get(status).is_some(), "{name} {status}");
         }
     }
     let watch = &document["paths"]["/v1/WatchSemaphore"]["get"];
@@ -179,7 +187,7 @@ fn plain_semaphores_answer_a_value_or_a_line_of_text() {
             }
         }
     }
-    let served = crate::http_semaphores::OPERATIONS.map(str::to_owned);
+    let served = Operation::PLAIN.map(|operation| operation.name().to_owned());
     assert_eq!(ids, BTreeSet::from(served));
     let body = &paths["/semaphore/down"]["post"]["requestBody"]["content"]["application/json"];
     assert_eq!(body["schema"]["properties"]["timeout_seconds"]["maximum"], 55);
@@ -217,4 +225,51 @@ fn maxima_are_those_that_the_operator_set() {
     assert_eq!(property("CreateSemaphoreLeaseRequest", "ttl_seconds"), 77);
     assert_eq!(property("AcquireSemaphoreRequest", "timeout_seconds"), 55);
     assert_eq!(property("CreateSemaphoreRequest", "permits"), 9_007_199_254_740_991_i64);
+}
+
+#[test]
+fn every_example_is_a_request_of_its_operation() {
+    let document = document(&Limits::default());
+    for operation in Operation::POSTS {
+        let name = operation.name();
+        let body = &document["paths"][format!("/v1/{name}")]["post"]["requestBody"]["content"];
+        let json = &body["application/json"];
+        let schema = resolved(&document, &json["schema"]);
+        let properties = names(&schema["properties"]);
+        let example = names(&json["example"]);
+        assert!(example.is_subset(&properties), "{name}: {}", json["example"]);
+        for field in schema["required"].as_array().into_iter().flatten() {
+            assert!(example.contains(field.as_str().unwrap()), "{name} needs {field}");
+        }
+    }
+}
+
+#[test]
+fn no_schema_has_a_list_of_types_or_null() {
+    fn look(value: &Value, path: &str) {
+        match value {
+            Value::Object(members) => {
+                assert!(!members.get("type").is_some_and(Value::is_array), "{path}: {value}");
+                members.iter().for_each(|(name, member)| look(member, &format!("{path}/{name}")));
+            }
+            Value::Array(items) => items.iter().for_each(|item| look(item, path)),
+            Value::String(word) => assert_ne!(word, "null", "{path}"),
+            _ => {}
+        }
+    }
+    look(&document(&Limits::default()), "");
+}
+
+/// `GRACKLE_RENEW_OPENAPI=1 cargo test -p grackle-server golden` writes it anew.
+#[test]
+fn the_document_is_the_golden_file() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
+    let document = serde_json::to_string_pretty(&document(&Limits::default())).unwrap() + "\n";
+    if std::env::var_os("GRACKLE_RENEW_OPENAPI").is_some() {
+        std::fs::write(path, &document).unwrap();
+    }
+    let golden = std::fs::read_to_string(path).unwrap();
+    let differs = document.lines().zip(golden.lines()).find(|(now, then)| now != then);
+    assert_eq!(differs, None, "the document has changed: is that meant? Then renew the file");
+    assert_eq!(document.len(), golden.len());
 }

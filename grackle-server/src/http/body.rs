@@ -1,4 +1,4 @@
-//! Reads a request's body: all of it, within a time and a size.
+//! Receives a request's body whole, within limits of time and size.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::error::{ApiError, Code};
 /// The largest body that is read.
 pub(crate) const MAX_BODY: u64 = 1 << 20;
 
-/// How much of a larger one is received and thrown away: a plain client reads no answer before it
-/// has sent its all, and one whose connection is closed under it sees a reset instead of the 413.
+/// How much of a larger body is received and thrown away. A simple client reads no answer before it has
+/// sent everything; if the connection is closed meanwhile, it sees a reset instead of the 413.
 pub(crate) const MAX_DISCARDED: u64 = 16 << 20;
 
 pub(crate) struct Body {

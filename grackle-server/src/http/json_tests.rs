@@ -10,7 +10,7 @@ use hyper::body::Frame;
 use serde_json::json;
 
 use super::*;
-use crate::body::{MAX_BODY, MAX_DISCARDED};
+use crate::http::body::{MAX_BODY, MAX_DISCARDED};
 
 const WITHIN: Duration = Duration::from_secs(30);
 

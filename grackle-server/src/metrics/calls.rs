@@ -1,8 +1,7 @@
-//! What `/metrics` shows.
+//! The calls of operations, counted and timed.
 //!
-//! Each server has a recorder of its own, so that two in one process do not count together.
+//! Each server has its own recorder, so that two in one process do not count together.
 
-use std::any::Any;
 use std::time::{Duration, Instant};
 
 use grackle_client::wire::{AcquireOutcome, AcquireSemaphoreResponse};
@@ -11,8 +10,7 @@ use metrics::{gauge, histogram, with_local_recorder};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
 
 use crate::error::Code;
-use crate::operations::OPERATIONS;
-use crate::{http_semaphores, watch};
+use crate::operation::Operation;
 
 const REQUESTS: &str = "grackle_http_requests_total";
 const DURATION: &str = "grackle_http_request_duration_seconds";
@@ -70,10 +68,8 @@ impl Metrics {
     }
 
     /// A call has come in; it is counted when this is dropped.
-    pub(crate) fn begin(&self, operation: &'static str) -> Call<'_> {
-        let waiting = ["AcquireSemaphore", http_semaphores::DOWN]
-            .contains(&operation)
-            .then_some(&self.waiting);
+    pub(crate) fn begin(&self, operation: Operation) -> Call<'_> {
+        let waiting = operation.waits().then_some(&self.waiting);
         self.in_flight.increment(1);
         waiting.inspect(|gauge| gauge.increment(1));
         Call { metrics: self, waiting, operation, began: Instant::now(), code: "Cancelled" }
@@ -93,23 +89,25 @@ impl Drop for OpenWatch {
 pub(crate) struct Call<'a> {
     metrics: &'a Metrics,
     waiting: Option<&'a Gauge>,
-    operation: &'static str,
+    operation: Operation,
     began: Instant,
     code: &'static str,
 }
 
 impl Call<'_> {
-    pub(crate) fn answered(mut self, answer: &dyn Any) {
+    pub(crate) fn answered(mut self) {
         self.code = "OK";
-        if let Some(acquire) = answer.downcast_ref::<AcquireSemaphoreResponse>() {
-            let outcome = outcome(acquire.outcome);
-            with_local_recorder(&self.metrics.recorder, || {
-                counter!(OUTCOMES, "outcome" => outcome).increment(1);
-                if let Some(replicas) = acquire.acked_replicas {
-                    counter!(ACKED, "replicas" => replicas.to_string()).increment(1);
-                }
-            });
-        }
+    }
+
+    /// The call is an acquire that ended so.
+    pub(crate) fn acquire_ended(&mut self, answer: &AcquireSemaphoreResponse) {
+        let outcome = outcome(answer.outcome);
+        with_local_recorder(&self.metrics.recorder, || {
+            counter!(OUTCOMES, "outcome" => outcome).increment(1);
+            if let Some(replicas) = answer.acked_replicas {
+                counter!(ACKED, "replicas" => replicas.to_string()).increment(1);
+            }
+        });
     }
 
     pub(crate) fn failed(mut self, code: Code) {
@@ -119,7 +117,7 @@ impl Call<'_> {
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        let (operation, code) = (self.operation, self.code);
+        let (operation, code) = (self.operation.name(), self.code);
         self.metrics.in_flight.decrement(1);
         self.waiting.inspect(|gauge| gauge.decrement(1));
         with_local_recorder(&self.metrics.recorder, || {
@@ -145,13 +143,8 @@ fn describe() {
 
 /// Rates need a first value to rise from.
 fn begin_at_zero() {
-    for name in OPERATIONS
-        .iter()
-        .map(|operation| operation.name)
-        .chain([watch::NAME])
-        .chain(http_semaphores::OPERATIONS)
-    {
-        counter!(REQUESTS, "operation" => name, "code" => "OK").absolute(0);
+    for operation in Operation::all() {
+        counter!(REQUESTS, "operation" => operation.name(), "code" => "OK").absolute(0);
     }
     for ended in [AcquireOutcome::Acquired, AcquireOutcome::Unavailable, AcquireOutcome::TimedOut] {
         counter!(OUTCOMES, "outcome" => outcome(ended)).absolute(0);
@@ -169,4 +162,5 @@ fn outcome(outcome: AcquireOutcome) -> &'static str {
 }
 
 #[cfg(test)]
+#[path = "calls_tests.rs"]
 mod tests;

@@ -1,44 +1,50 @@
-//! The router: every path, and the answers where there is none.
+//! The router: every path, and the answers to all others.
 
 use std::any::Any;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract;
 use axum::http::{Method, Uri};
 use axum::response::{IntoResponse, Response};
 use tower_http::catch_panic::CatchPanicLayer;
 
-use crate::app::App;
 use crate::error::{ApiError, Code};
-use crate::{http_semaphores, operations, pages, watch};
+use crate::http::state::State;
+use crate::http::{operations, pages, plain_semaphores, watch};
+use crate::operation::Operation;
 
-pub(crate) fn router(app: Arc<App>) -> Router {
+/// All paths of a server.
+pub(crate) fn router(state: Arc<State>) -> Router {
     Router::new()
         .merge(operations::router())
         .merge(watch::router())
-        .merge(http_semaphores::router())
+        .merge(plain_semaphores::router())
         .merge(pages::router())
         .fallback(no_such_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(CatchPanicLayer::custom(panicked))
-        .with_state(app)
+        .with_state(state)
 }
 
-async fn no_such_path(State(app): State<Arc<App>>, uri: Uri) -> ApiError {
+async fn no_such_path(extract::State(state): extract::State<Arc<State>>, uri: Uri) -> ApiError {
     let path = uri.path();
     let message = format!("no such path: {path}; /openapi.json lists the operations");
-    refused(&app, Code::NotFound, message)
+    not_routed(&state, Code::NotFound, message)
 }
 
-async fn wrong_method(State(app): State<Arc<App>>, method: Method, uri: Uri) -> ApiError {
+async fn wrong_method(
+    extract::State(state): extract::State<Arc<State>>,
+    method: Method,
+    uri: Uri,
+) -> ApiError {
     let message = format!("{method} is not allowed on {}; see the Allow header", uri.path());
-    refused(&app, Code::MethodNotAllowed, message)
+    not_routed(&state, Code::MethodNotAllowed, message)
 }
 
-/// Counted under one name, since anyone may ask for any path.
-fn refused(app: &App, code: Code, message: String) -> ApiError {
-    app.metrics.begin("none").failed(code);
+/// All are counted under one name, since callers may ask for any path.
+fn not_routed(state: &State, code: Code, message: String) -> ApiError {
+    state.metrics.begin(Operation::None).failed(code);
     ApiError::new(code, message)
 }
 

@@ -3,22 +3,22 @@
 use grackle_client::Limits;
 use serde_json::{Map, Value, json};
 
-const MAX_VALUE: i64 = (1 << 53) - 1;
+const MAX_VALUE: i64 = grackle_client::MAX_PERMITS;
 const TEXT: &str = "text/plain";
 
 pub(super) fn paths(limits: &Limits) -> Map<String, Value> {
     let named = || json!({ "name": name() });
     let with_value = json!({ "name": name(), "value": {
-        "type": ["number", "string"], "minimum": 1, "maximum": MAX_VALUE,
-        "description": "Permits at first; a number, or a string of one. What is behind the point falls away.",
+        "type": "number", "minimum": 1, "maximum": MAX_VALUE,
+        "description": "The first value. It may also be a string of a number; a fraction is cut off.",
     }});
     let with_timeout = json!({ "name": name(), "timeout_seconds": {
-        "type": ["integer", "string"], "minimum": 0, "maximum": limits.max_acquire_timeout_seconds,
-        "description": "How long to wait, in seconds; 0 or none answers at once.",
+        "type": "integer", "minimum": 0, "maximum": limits.max_acquire_timeout_seconds,
+        "description": "How long to wait, in seconds; 0 or none answers at once. It may also be a string of digits.",
     }});
     let create = operation(
         "CreateHttpSemaphore",
-        "Makes a plain semaphore.",
+        "Creates a plain semaphore.",
         [
             body(&with_value, &["name", "value"]),
             responses(&[&[(303, EXISTS), (429, LIMIT)], SENT, AGAIN]),
@@ -26,7 +26,7 @@ pub(super) fn paths(limits: &Limits) -> Map<String, Value> {
     );
     let down = operation(
         "DownHttpSemaphore",
-        "Takes one, waiting up to `timeout_seconds` behind those who came before. Nothing ends it but an up. A caller that hangs up takes nothing.",
+        "Takes one permit; waits up to `timeout_seconds` in a fair queue. Only an up gives the permit back. A caller that hangs up takes nothing.",
         [
             body(&with_timeout, &["name"]),
             responses(&[&[(404, NONE), (409, LOCKED), (429, LIMIT)], SENT, AGAIN]),
@@ -34,20 +34,20 @@ pub(super) fn paths(limits: &Limits) -> Map<String, Value> {
     );
     let up = operation(
         "UpHttpSemaphore",
-        "Gives one back, whoever took it, and hands it to who has waited longest. Where none is taken the value grows past the first.",
+        "Gives back one permit of anybody, and hands it to the caller that has waited longest. If none is taken, the value grows above the first one.",
         [body(&named(), &["name"]), responses(&[&[(404, NONE), (429, LIMIT), (503, OPEN)], SENT])],
     );
     let read: &[&[Refused]] = &[&[(400, WRONG), (404, NONE)], AGAIN];
     let value =
-        operation("GetHttpSemaphoreValue", "Reads the value.", [segment(), responses(read)]);
+        operation("GetHttpSemaphoreValue", "Returns the value.", [segment(), responses(read)]);
     let remove = operation(
         "DeleteHttpSemaphore",
-        "Removes it; those who wait are answered 404. Answers the value that it had.",
+        "Deletes it; waiting callers are answered 404. Returns its last value.",
         [segment(), responses(read)],
     );
     let mut watch = operation(
         "WatchHttpSemaphore",
-        "Streams the value: at once, then each change (the latest, where they come faster than every 20 ms). Asked again with `Last-Event-ID` it goes on from there.",
+        "Streams the value: the present one, then each change (only the latest, if they come faster than every 20 ms). With `Last-Event-ID` it continues from there.",
         [segment(), responses(&[&[(400, WRONG), (404, NONE), (429, LIMIT)], AGAIN])],
     );
     if let Some(parameters) = watch["parameters"].as_array_mut() {
@@ -81,13 +81,13 @@ const SENT: &[Refused] = &[
     (413, "The body is larger than 1 MiB."),
     (415, "The body is neither JSON nor a form."),
 ];
-const AGAIN: &[Refused] = &[(503, "Redis cannot be reached, or this server stops: ask again.")];
+const AGAIN: &[Refused] = &[(503, "Redis cannot be reached, or this server stops: call again.")];
 const OPEN: &str =
-    "Redis cannot be reached, or this server stops: whether it happened is open, read the value.";
-const EXISTS: &str = "It is there already, untouched: `Location` has its value.";
+    "Redis cannot be reached, or this server stops. It may have happened: read the value.";
+const EXISTS: &str = "It exists, and was not changed: `Location` leads to its value.";
 const WRONG: &str = "The call itself is wrong: correct it.";
 const NONE: &str = "semaphore not found";
-const LOCKED: &str = "Semaphore locked: the value is 0, or others wait before this one.";
+const LOCKED: &str = "Semaphore locked: the value is 0, or others wait before this call.";
 const LIMIT: &str = "A configured limit is reached.";
 
 /// A member of an operation, by its name there.

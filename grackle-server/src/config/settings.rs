@@ -1,14 +1,12 @@
 //! Flags and environment variables, in the same names, with their defaults.
 
-mod limits;
-
 use std::path::PathBuf;
 use std::time::Duration;
 
 use grackle_client::{OnDrop, ReplicaAcks};
 use tracing::level_filters::LevelFilter;
 
-pub use limits::LimitArgs;
+use super::limits::LimitArgs;
 
 /// Settings of a server; [`Config::default`] holds the defaults of every flag.
 #[derive(Debug, Clone, clap::Parser)]
@@ -168,4 +166,5 @@ fn namespace(name: &str) -> Result<String, String> {
 }
 
 #[cfg(test)]
+#[path = "settings_tests.rs"]
 mod tests;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
 
-use crate::app::App;
 use crate::error::ApiError;
-use crate::loads;
+use crate::http::state::State;
+use crate::metrics::render_semaphores;
 
 const INDEX: &str = "\
 Grackle: distributed weighted semaphores
@@ -20,11 +20,11 @@ GET  /v1/WatchSemaphore   the states of a semaphore, as they come
 POST /semaphore, /semaphore/down, /semaphore/up   plain semaphores, without leases
 GET  /openapi.json     what they are
 GET  /healthz          200 while this server lives
-GET  /readyz           200 while it reaches its Redis, and what is the matter with that
+GET  /readyz           200 while it reaches its Redis, and warnings about that
 GET  /metrics          for Prometheus
 ";
 
-pub(crate) fn router() -> Router<Arc<App>> {
+pub(super) fn router() -> Router<Arc<State>> {
     Router::new()
         .route("/", get(INDEX))
         .route("/healthz", get("ok\n"))
@@ -33,16 +33,16 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/openapi.json", get(openapi))
 }
 
-async fn ready(State(app): State<Arc<App>>) -> Result<String, ApiError> {
-    app.readiness.of(&app.client).await.inspect_err(|error| error.log("readyz"))
+async fn ready(extract::State(state): extract::State<Arc<State>>) -> Result<String, ApiError> {
+    state.readiness.page(&state.client).await.inspect_err(|error| error.log("readyz"))
 }
 
-async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
-    let loads = app.client.busiest_semaphores(app.metrics_semaphores);
-    let text = app.metrics.render() + &loads::render(&loads);
+async fn metrics(extract::State(state): extract::State<Arc<State>>) -> impl IntoResponse {
+    let loads = state.client.busiest_semaphores(state.metrics_semaphores);
+    let text = state.metrics.render() + &render_semaphores(&loads);
     ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }
 
-async fn openapi(State(app): State<Arc<App>>) -> impl IntoResponse {
-    ([(CONTENT_TYPE, "application/json")], app.openapi.clone())
+async fn openapi(extract::State(state): extract::State<Arc<State>>) -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], state.openapi.clone())
 }

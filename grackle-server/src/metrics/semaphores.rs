@@ -1,6 +1,6 @@
-//! The part of `/metrics` that is of single semaphores: the busiest, a fixed number of them.
+//! The busiest semaphores, up to a fixed number.
 //!
-//! Written anew for each scrape, not recorded: whatever has been recorded under a label stays there.
+//! They are written anew for each scrape, and not recorded: a recorded label would stay for ever.
 
 use std::fmt::Write as _;
 

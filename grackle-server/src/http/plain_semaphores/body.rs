@@ -1,4 +1,4 @@
-//! What a body says: JSON, or the fields of a form. Other fields than ours are passed over.
+//! A request's body: JSON, or the fields of a form. Unknown fields are ignored.
 
 use std::time::Duration;
 
@@ -6,19 +6,19 @@ use axum::extract::Request;
 use percent_encoding::percent_decode;
 use serde_json::{Map, Value};
 
+use super::error::PlainError;
 use super::name::Name;
-use super::refusal::Refusal;
 use crate::error::{ApiError, Code};
-use crate::{body, json};
+use crate::http::{body, json};
 
-/// Grackle's permits go that far.
-const MOST: f64 = 9_007_199_254_740_991.0;
+/// 2^53 − 1, as for all permits.
+const MAX: f64 = grackle_client::MAX_PERMITS as f64;
 
 #[derive(Debug)]
-pub(super) struct Input(Map<String, Value>);
+pub(super) struct PlainBody(Map<String, Value>);
 
-impl Input {
-    pub(super) async fn read(request: Request, within: Duration) -> Result<Self, Refusal> {
+impl PlainBody {
+    pub(super) async fn read(request: Request, within: Duration) -> Result<Self, PlainError> {
         let body = body::read(request, within).await?;
         match body.media_type.as_deref() {
             None | Some("application/json") => Ok(Self(json::parse(&body.bytes)?)),
@@ -31,45 +31,45 @@ impl Input {
         }
     }
 
-    fn form(bytes: &[u8]) -> Result<Self, Refusal> {
-        // Looked at before: what reads the fields puts something else in the place of what is none.
+    fn form(bytes: &[u8]) -> Result<Self, PlainError> {
+        // Checked before: the parser of forms would replace what is not UTF-8.
         if percent_decode(bytes).decode_utf8().is_err() {
-            return Err(Refusal::invalid("the form must be UTF-8"));
+            return Err(PlainError::invalid("the form must be UTF-8"));
         }
         let fields = form_urlencoded::parse(bytes);
         let fields = fields.map(|(field, text)| (field.into_owned(), text.into_owned().into()));
         Ok(Self(fields.collect()))
     }
 
-    pub(super) fn name(&self) -> Result<Name, Refusal> {
+    pub(super) fn name(&self) -> Result<Name, PlainError> {
         match self.0.get("name") {
             Some(Value::String(name)) => Name::new(name),
-            Some(_) => Err(Refusal::invalid("name: must be a string")),
-            None => Err(Refusal::invalid("name: is missing")),
+            Some(_) => Err(PlainError::invalid("name: must be a string")),
+            None => Err(PlainError::invalid("name: is missing")),
         }
     }
 
-    /// Of a new semaphore: whole, positive; what is behind the point falls away.
-    pub(super) fn value(&self) -> Result<i64, Refusal> {
-        let number = self.number("value").ok_or_else(|| Refusal::invalid(NOT_POSITIVE))?;
+    /// The value of a new semaphore, at least 1. A fraction is cut off.
+    pub(super) fn value(&self) -> Result<i64, PlainError> {
+        let number = self.number("value").ok_or_else(|| PlainError::invalid(NOT_POSITIVE))?;
         match number.trunc() {
-            whole if whole > MOST => {
-                Err(Refusal::invalid(format!("value: must be at most {MOST}")))
+            whole if whole > MAX => {
+                Err(PlainError::invalid(format!("value: must be at most {MAX}")))
             }
             whole if whole >= 1.0 => Ok(whole as i64),
-            _ => Err(Refusal::invalid(NOT_POSITIVE)),
+            _ => Err(PlainError::invalid(NOT_POSITIVE)),
         }
     }
 
-    /// Of a down; none where it is not to wait.
-    pub(super) fn timeout_seconds(&self) -> Result<i64, Refusal> {
+    /// How long a down may wait; 0 where it says nothing.
+    pub(super) fn timeout_seconds(&self) -> Result<i64, PlainError> {
         if matches!(self.0.get("timeout_seconds"), None | Some(Value::Null)) {
             return Ok(0);
         }
-        // The client says how much is too much.
+        // The client checks the upper limit.
         match self.number("timeout_seconds") {
-            Some(seconds) if seconds.fract() == 0.0 && seconds.abs() <= MOST => Ok(seconds as i64),
-            _ => Err(Refusal::invalid("timeout_seconds: must be a whole number of seconds")),
+            Some(seconds) if seconds.fract() == 0.0 && seconds.abs() <= MAX => Ok(seconds as i64),
+            _ => Err(PlainError::invalid("timeout_seconds: must be a whole number of seconds")),
         }
     }
 
@@ -92,8 +92,8 @@ mod tests {
 
     use super::*;
 
-    fn input(value: Value) -> Input {
-        Input(value.as_object().unwrap().clone())
+    fn input(value: Value) -> PlainBody {
+        PlainBody(value.as_object().unwrap().clone())
     }
 
     #[test]
@@ -148,11 +148,11 @@ mod tests {
 
     #[test]
     fn a_form_says_the_same() {
-        let form = Input::form(b"name=a+b%3A7&value=2.9&more=x").unwrap();
+        let form = PlainBody::form(b"name=a+b%3A7&value=2.9&more=x").unwrap();
         assert_eq!(form.name().unwrap().to_string(), "a b:7");
         assert_eq!(form.value().unwrap(), 2);
-        assert!(Input::form(b"name=%ff&value=1").is_err());
-        assert!(Input::form(b"name=\xff").is_err());
+        assert!(PlainBody::form(b"name=%ff&value=1").is_err());
+        assert!(PlainBody::form(b"name=\xff").is_err());
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The names of these semaphores: what a segment of a path can carry, which is more than Grackle's own
-//! names can.
+//! The names of plain semaphores: whatever a segment of a path can hold, which is more than Grackle's own
+//! names allow.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -8,10 +8,10 @@ use axum::http::Uri;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
-use super::refusal::Refusal;
+use super::error::PlainError;
 
-const MOST: usize = 128;
-/// Names begin so that do not stand for themselves.
+const MAX_BYTES: usize = 128;
+/// Encoded names begin so.
 const ESCAPED: &str = "x-";
 /// What needs no escape in a path (RFC 3986, unreserved).
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -22,33 +22,33 @@ const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove
 pub(crate) struct Name(String);
 
 impl Name {
-    pub(super) fn new(name: &str) -> Result<Self, Refusal> {
-        let carried = !name.contains(|c: char| c == '/' || c.is_control());
-        if (1..=MOST).contains(&name.len()) && carried && name != "." && name != ".." {
+    pub(super) fn new(name: &str) -> Result<Self, PlainError> {
+        let allowed = !name.contains(|c: char| c == '/' || c.is_control());
+        if (1..=MAX_BYTES).contains(&name.len()) && allowed && name != "." && name != ".." {
             return Ok(Self(name.to_owned()));
         }
-        Err(Refusal::invalid(format!(
-            "name: must be 1 to {MOST} bytes without slashes and control characters, and not . or .."
+        Err(PlainError::invalid(format!(
+            "name: must be 1 to {MAX_BYTES} bytes without slashes and control characters, and not . or .."
         )))
     }
 
     /// The last segment of the path.
-    pub(super) fn last_of(uri: &Uri) -> Result<Self, Refusal> {
+    pub(super) fn last_of(uri: &Uri) -> Result<Self, PlainError> {
         let segment = uri.path().rsplit('/').next().unwrap_or_default();
         let decoded = percent_decode_str(segment).decode_utf8();
-        Self::new(&decoded.map_err(|_| Refusal::invalid("name: must be UTF-8"))?)
+        Self::new(&decoded.map_err(|_| PlainError::invalid("name: must be UTF-8"))?)
     }
 
     pub(super) fn in_a_path(&self) -> String {
         utf8_percent_encode(&self.0, UNRESERVED).to_string()
     }
 
-    /// What Grackle calls it: a name of its own alphabet stands for itself; any other is spelled with
-    /// `_` and two hexadecimal digits for each byte that is neither a letter, a digit nor `-`; one that
-    /// is too long so, by its hash. No two are called the same: what is spelled has a `_`, or begins
-    /// `x-x-`; a hash has none.
-    pub(super) fn inside(&self) -> String {
-        if self.stands_for_itself() {
+    /// The name of the Grackle semaphore. A name that Grackle allows stays as it is. In any other, each
+    /// byte that is not a letter, a digit or `-` becomes `_` and two hexadecimal digits; where that is
+    /// too long, the hash of the name is used. No two names become the same: an encoded name has a `_` or
+    /// begins with `x-x-`, and a hash has no `_`.
+    pub(super) fn semaphore_name(&self) -> String {
+        if self.is_plain() {
             return self.0.clone();
         }
         let mut spelled = ESCAPED.to_owned();
@@ -59,7 +59,7 @@ impl Name {
                 _ => drop(write!(spelled, "_{byte:02X}")),
             }
         }
-        if spelled.len() <= MOST {
+        if spelled.len() <= MAX_BYTES {
             return spelled;
         }
         Sha256::digest(&self.0).iter().fold(format!("{ESCAPED}-"), |mut hash, byte| {
@@ -68,12 +68,12 @@ impl Name {
         })
     }
 
-    /// The name, for whoever sees only what Grackle calls it.
+    /// The name as a description, where the semaphore is called otherwise.
     pub(super) fn description(&self) -> String {
-        if self.stands_for_itself() { String::new() } else { self.0.clone() }
+        if self.is_plain() { String::new() } else { self.0.clone() }
     }
 
-    fn stands_for_itself(&self) -> bool {
+    fn is_plain(&self) -> bool {
         grackle_client::is_name(&self.0) && !self.0.starts_with(ESCAPED)
     }
 }
@@ -95,11 +95,12 @@ mod tests {
     }
 
     #[test]
-    fn what_a_segment_can_carry_is_a_name() {
-        for good in ["a", "up", "a b", "ü", "order:7", "%2F", "?#", "...", &"x".repeat(MOST)] {
+    fn what_a_segment_can_hold_is_a_name() {
+        for good in ["a", "up", "a b", "ü", "order:7", "%2F", "?#", "...", &"x".repeat(MAX_BYTES)]
+        {
             assert!(Name::new(good).is_ok(), "{good}");
         }
-        let long = "x".repeat(MOST + 1);
+        let long = "x".repeat(MAX_BYTES + 1);
         for bad in ["", ".", "..", "a/b", "a\nb", "\0", "\u{7f}", &long, &"ü".repeat(65)] {
             assert!(Name::new(bad).is_err(), "{bad:?}");
         }
@@ -124,15 +125,15 @@ mod tests {
     }
 
     #[test]
-    fn inside_each_has_a_name_of_its_own_that_grackle_takes() {
+    fn each_name_becomes_a_semaphore_name_of_its_own() {
         let (long, longer) = ("ü".repeat(64), format!("{}x", "ü".repeat(63)));
-        let hash = name(&long).inside();
+        let hash = name(&long).semaphore_name();
         let mut inside = HashMap::new();
         for text in [
             "a", "a_b", "x", "x_", "x-a", "x-x-a", "x--", "a b", "a_20b", "A b", "x-a_20b", "-a b",
             "order:7", &long, &longer, &hash,
         ] {
-            let spelled = name(text).inside();
+            let spelled = name(text).semaphore_name();
             assert!(grackle_client::is_name(&spelled), "{spelled}");
             assert_eq!(inside.insert(spelled.clone(), text), None, "{spelled}");
         }
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_sees_only_the_inside_is_told_the_name() {
+    fn an_encoded_semaphore_has_the_name_as_its_description() {
         assert_eq!(name("order-7").description(), "");
         assert_eq!(name("order:7").description(), "order:7");
     }

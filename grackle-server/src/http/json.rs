@@ -1,12 +1,12 @@
-//! A request's body as JSON of one type.
+//! Reads a request's body as JSON.
 
 use std::time::Duration;
 
 use axum::extract::Request;
 use serde::de::DeserializeOwned;
 
-use crate::body;
 use crate::error::{ApiError, Code};
+use crate::http::body;
 
 /// The longest message, in characters, about what a caller sent.
 const MAX_MESSAGE: usize = 300;
@@ -18,7 +18,7 @@ pub(crate) async fn read<T: DeserializeOwned>(
 ) -> Result<T, ApiError> {
     let body = body::read(request, within).await?;
     match body.media_type.as_deref() {
-        // Without a type it is taken for JSON.
+        // A body without a type counts as JSON.
         None | Some("application/json") => parse(&body.bytes),
         _ => Err(ApiError::new(
             Code::UnsupportedMediaType,
@@ -28,7 +28,7 @@ pub(crate) async fn read<T: DeserializeOwned>(
 }
 
 pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
-    // Asked here, since serde would take an array for an object without names.
+    // serde would accept an array as an object without names.
     match body.trim_ascii_start().first() {
         Some(b'{') => {}
         Some(_) => return Err(invalid("the body must be a JSON object")),
@@ -51,7 +51,7 @@ fn rejected(error: serde_path_to_error::Error<serde_json::Error>) -> ApiError {
     }
 }
 
-/// What a caller sent may be a megabyte long; what it did wrong is in the first words.
+/// Cuts a text of the caller, which may be a megabyte long: the mistake is in its first words.
 pub(crate) fn shortened(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(MAX_MESSAGE) {
         text.truncate(end);
@@ -65,4 +65,5 @@ fn invalid(message: impl Into<String>) -> ApiError {
 }
 
 #[cfg(test)]
+#[path = "json_tests.rs"]
 mod tests;

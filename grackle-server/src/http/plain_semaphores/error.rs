@@ -1,4 +1,4 @@
-//! An answer that is no value: a status and a line of text.
+//! An answer without a value: a status and a line of text.
 
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
@@ -8,35 +8,36 @@ use grackle_client::Error;
 use super::name::Name;
 use crate::error::{ApiError, Code};
 use crate::metrics::Call;
+use crate::operation::Operation;
 
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(super) struct PlainError {
     status: StatusCode,
     location: Option<String>,
-    /// What it is to the log and to `/metrics`.
+    /// For the log and the metrics.
     error: ApiError,
 }
 
-impl Refusal {
+impl PlainError {
     pub(super) fn invalid(message: impl Into<String>) -> Self {
         ApiError::new(Code::InvalidArgument, message).into()
     }
 
-    /// See its value instead.
+    /// The answer leads to its value.
     pub(super) fn exists(name: &Name) -> Self {
         let error = ApiError::new(Code::AlreadyExists, "semaphore already exists");
         let location = Some(format!("/semaphore/value/{}", name.in_a_path()));
         Self { status: StatusCode::SEE_OTHER, location, error }
     }
 
-    /// Nothing went wrong: the value is 0, or somebody else is before this one.
+    /// The value is 0, or others wait before this call.
     pub(super) fn locked() -> Self {
         let error = ApiError::new(Code::Locked, "Semaphore locked");
         Self { status: error.code.status(), location: None, error }
     }
 
-    pub(super) fn answer(self, operation: &'static str, call: Call<'_>) -> Response {
-        self.error.log(operation);
+    pub(super) fn answer(self, operation: Operation, call: Call<'_>) -> Response {
+        self.error.log(operation.name());
         call.failed(self.error.code);
         match self.location {
             Some(location) => {
@@ -47,16 +48,16 @@ impl Refusal {
     }
 }
 
-impl From<ApiError> for Refusal {
+impl From<ApiError> for PlainError {
     fn from(error: ApiError) -> Self {
         Self { status: error.code.status(), location: None, error }
     }
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for PlainError {
     fn from(error: Error) -> Self {
         match error {
-            // The namespace is made with the first of them.
+            // The namespace is created with the first semaphore.
             Error::NamespaceNotFound => ApiError::from(Error::SemaphoreNotFound).into(),
             other => ApiError::from(other).into(),
         }

@@ -1,6 +1,6 @@
 //! `GET /v1/WatchSemaphore`: the states of a semaphore as server-sent events.
 //!
-//! What is not read yet is not made yet: a slow reader gets the latest state when it is ready for it.
+//! An event is made only when it can be sent: a slow reader gets the latest state.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract;
 use axum::http::Uri;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -18,50 +18,42 @@ use grackle_client::SemaphoreWatch;
 use grackle_client::types::SemaphoreEvent;
 use grackle_client::wire::WatchSemaphoreRequest;
 
-use crate::app::App;
 use crate::error::{ApiError, Code};
-use crate::json::shortened;
+use crate::http::json::shortened;
+use crate::http::state::State;
 use crate::metrics::OpenWatch;
+use crate::operation::Operation;
 
-pub(crate) const NAME: &str = "WatchSemaphore";
+const OPERATION: Operation = Operation::WatchSemaphore;
 
-/// Beside those that any call may be answered with.
-pub(crate) const ERRORS: [Code; 5] = [
-    Code::InvalidArgument,
-    Code::NotFound,
-    Code::ResourceExhausted,
-    Code::Internal,
-    Code::Unavailable,
-];
+/// After that long without an event a comment is sent, since proxies cut silent connections.
+pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// A comment, after that long without an event: proxies cut what is silent.
-pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
-pub(crate) fn router() -> Router<Arc<App>> {
-    Router::new().route(&format!("/v1/{NAME}"), get(watch))
+pub(super) fn router() -> Router<Arc<State>> {
+    Router::new().route("/v1/WatchSemaphore", get(watch))
 }
 
-async fn watch(State(app): State<Arc<App>>, uri: Uri) -> Response {
-    let call = app.metrics.begin(NAME);
-    match begin(&app, uri.query().unwrap_or_default()).await {
+async fn watch(extract::State(state): extract::State<Arc<State>>, uri: Uri) -> Response {
+    let call = state.metrics.begin(OPERATION);
+    match begin(&state, uri.query().unwrap_or_default()).await {
         Ok(events) => {
-            call.answered(&());
+            call.answered();
             let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
             Sse::new(events).keep_alive(keep_alive).into_response()
         }
         Err(error) => {
-            error.log(NAME);
+            error.log(OPERATION.name());
             call.failed(error.code);
             error.into_response()
         }
     }
 }
 
-/// Up to the first event, so that an error is answered as any other.
-async fn begin(app: &App, query: &str) -> Result<Events, ApiError> {
-    let mut watch = app.client.watch_semaphore(request(query)?);
+/// Waits for the first event, so that an error is answered like any other.
+async fn begin(state: &State, query: &str) -> Result<Events, ApiError> {
+    let mut watch = state.client.watch_semaphore(request(query)?);
     let first = watch.next().await.transpose()?;
-    Ok(Events { first, watch, _open: app.metrics.watch_opens() })
+    Ok(Events { first, watch, _open: state.metrics.watch_opens() })
 }
 
 fn request(query: &str) -> Result<WatchSemaphoreRequest, ApiError> {
@@ -103,8 +95,8 @@ impl Stream for Events {
             Some(first) => Some(Ok(first)),
             None => ready!(Pin::new(&mut self.watch).poll_next(context)),
         };
-        // Once begun it can't end in an error answer. A reader that sees it end without `deleted`,
-        // as this server stops, comes again: EventSource does by itself.
+        // A stream that has begun can't end in an error answer. A reader that sees it end without
+        // `deleted`, because this server stops, reconnects: EventSource does so by itself.
         Poll::Ready(next.and_then(Result::ok).and_then(event))
     }
 }
@@ -114,7 +106,7 @@ fn event(event: SemaphoreEvent) -> Option<Result<Event, axum::Error>> {
         SemaphoreEvent::Semaphore(semaphore) => {
             Some(Event::default().event("semaphore").json_data(semaphore))
         }
-        // An event without data is none, by the standard.
+        // By the standard an event without data is ignored.
         SemaphoreEvent::Deleted => Some(Ok(Event::default().event("deleted").data("{}"))),
         _ => None,
     }

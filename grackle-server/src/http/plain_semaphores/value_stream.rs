@@ -1,4 +1,4 @@
-//! The values of a semaphore as server-sent events: the one that it has at once, then each change.
+//! The values of a plain semaphore as server-sent events: the present one, then each change.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -9,41 +9,41 @@ use grackle_client::SemaphoreWatch;
 use grackle_client::types::SemaphoreEvent;
 use grackle_client::wire::{Semaphore, WatchSemaphoreRequest};
 
-use super::Shown;
+use super::error::PlainError;
 use super::name::Name;
-use super::refusal::Refusal;
-use crate::app::App;
+use super::value::NamedValue;
+use crate::http::state::State;
 use crate::metrics::OpenWatch;
 
-pub(super) struct Values {
+pub(super) struct ValueStream {
     name: Name,
     first: Option<SemaphoreEvent>,
     watch: SemaphoreWatch,
-    /// What the reader has: the value, or of a stream before this one the event.
+    /// The value that the reader knows, or the id of the last event of its previous stream.
     shown: Option<i64>,
     last_seen: Option<String>,
     _open: OpenWatch,
 }
 
-impl Values {
-    /// Up to the first event, so that an error is answered as any other.
+impl ValueStream {
+    /// Waits for the first event, so that an error is answered like any other.
     pub(super) async fn begin(
-        app: &App,
+        state: &State,
         name: Name,
         last_seen: Option<&str>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, PlainError> {
         let (namespace_name, semaphore_name) =
-            (app.http_semaphores_namespace.clone(), name.inside());
+            (state.plain_namespace.clone(), name.semaphore_name());
         let request = WatchSemaphoreRequest { namespace_name, semaphore_name };
-        let mut watch = app.client.watch_semaphore(request);
+        let mut watch = state.client.watch_semaphore(request);
         let first = watch.next().await.transpose()?;
-        let (last_seen, open) = (last_seen.map(str::to_owned), app.metrics.watch_opens());
+        let (last_seen, open) = (last_seen.map(str::to_owned), state.metrics.watch_opens());
         Ok(Self { name, first, watch, shown: None, last_seen, _open: open })
     }
 
-    /// The event of a state; none where the reader has it.
+    /// The event for a state; none where the reader knows it.
     fn event(&mut self, semaphore: &Semaphore) -> Option<Result<Event, axum::Error>> {
-        let (shown, id) = (Shown::new(&self.name, semaphore), id_of(semaphore));
+        let (shown, id) = (NamedValue::new(&self.name, semaphore), id_of(semaphore));
         let has = match self.last_seen.take() {
             Some(last_seen) => last_seen == id,
             None => self.shown == Some(shown.value),
@@ -53,14 +53,14 @@ impl Values {
     }
 }
 
-/// Which state it is: made when, and changed when last.
+/// The id of a state: when the semaphore was created and last changed, and its value.
 fn id_of(semaphore: &Semaphore) -> String {
     let Semaphore { created_at, last_activity_at, updated_at, permits, active_holds, .. } =
         semaphore;
     format!("{created_at}-{}-{}", last_activity_at.max(updated_at), permits - active_holds)
 }
 
-impl Stream for Values {
+impl Stream for ValueStream {
     type Item = Result<Event, axum::Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -74,7 +74,7 @@ impl Stream for Values {
                 Some(Ok(SemaphoreEvent::Deleted)) => {
                     Some(Ok(Event::default().event("deleted").data("{}")))
                 }
-                // Once begun it can't end in an error answer: its reader comes again.
+                // A stream that has begun can't end in an error answer: its reader reconnects.
                 _ => return Poll::Ready(None),
             };
             if event.is_some() {
