@@ -8,7 +8,7 @@ use crate::imports::Imports;
 pub(crate) fn upward(imports: &Imports, layers: &[&[&str]]) -> Vec<String> {
     let layer_of = |file: &str| {
         let within = |part: &&str| file == *part || file.starts_with(&format!("{part}::"));
-        layers.iter().position(|layer| layer.iter().any(|part| within(part)))
+        layers.iter().position(|layer| layer.iter().any(within))
     };
     let mut found = Vec::new();
     for (file, imported) in imports.files() {

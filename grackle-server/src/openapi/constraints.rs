@@ -24,7 +24,7 @@ const FILTERS: [(&str, &str); 1] = [("ListSemaphoreLeasesRequest", "process_id")
 /// Adds the ranges to a type.
 pub(super) fn apply(name: &str, schema: &mut Value, limits: &Limits) {
     let is_request = name.ends_with("Request");
-    let Some(properties) = schema["properties"].as_object_mut() else {
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
         return unset(name, schema);
     };
     for (field, property) in properties.iter_mut() {
@@ -54,7 +54,9 @@ pub(super) fn apply(name: &str, schema: &mut Value, limits: &Limits) {
 
 /// No answer has the outcome of a field that was never set.
 fn unset(name: &str, schema: &mut Value) {
-    if let (true, Some(words)) = (name == "AcquireOutcome", schema["enum"].as_array_mut()) {
+    if let (true, Some(words)) =
+        (name == "AcquireOutcome", schema.get_mut("enum").and_then(Value::as_array_mut))
+    {
         words.retain(|word| *word != "ACQUIRE_OUTCOME_UNSPECIFIED");
     }
 }

@@ -5,7 +5,6 @@ use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 use grackle_client::Error;
 
-use super::name::Name;
 use crate::error::{ApiError, Code};
 use crate::metrics::Call;
 use crate::operation::Operation;
@@ -24,10 +23,9 @@ impl PlainError {
     }
 
     /// The answer leads to its value.
-    pub(super) fn exists(name: &Name) -> Self {
+    pub(super) fn exists(value_path: String) -> Self {
         let error = ApiError::new(Code::AlreadyExists, "semaphore already exists");
-        let location = Some(format!("/semaphore/value/{}", name.in_a_path()));
-        Self { status: StatusCode::SEE_OTHER, location, error }
+        Self { status: StatusCode::SEE_OTHER, location: Some(value_path), error }
     }
 
     /// The value is 0, or others wait before this call.

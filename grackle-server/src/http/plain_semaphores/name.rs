@@ -39,8 +39,9 @@ impl Name {
         Self::new(&decoded.map_err(|_| PlainError::invalid("name: must be UTF-8"))?)
     }
 
-    pub(super) fn in_a_path(&self) -> String {
-        utf8_percent_encode(&self.0, UNRESERVED).to_string()
+    /// The path of its value.
+    pub(super) fn value_path(&self) -> String {
+        format!("/semaphore/value/{}", utf8_percent_encode(&self.0, UNRESERVED))
     }
 
     /// The name of the Grackle semaphore. A name that Grackle allows stays as it is. In any other, each
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn in_a_path_a_name_comes_back() {
         for text in ["a b", "%2F", "ü?#&=+~", "a-b_c.d"] {
-            let path = format!("/semaphore/value/{}", name(text).in_a_path());
+            let path = name(text).value_path();
             assert_eq!(Name::last_of(&path.parse().unwrap()).unwrap(), name(text));
         }
     }

@@ -52,7 +52,7 @@ async fn create(extract::State(state): extract::State<Arc<State>>, request: Requ
             made = state.client.create_semaphore(request).await;
         }
         match made {
-            Err(Error::SemaphoreExists) => Err(PlainError::exists(&name)),
+            Err(Error::SemaphoreExists) => Err(PlainError::exists(name.value_path())),
             made => Ok(NamedValue::new(&name, &made?.semaphore)),
         }
     })
