@@ -2,15 +2,13 @@
 //! Cluster.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod support;
-
 use std::time::{Duration, Instant};
 
 use grackle_client::wire::{AcquireOutcome, DownSemaphoreRequest, UpSemaphoreRequest};
 use grackle_client::{Client, ErrorKind, ReplicaAcks};
-use support::{
-    Acquired, Cluster, Looker, Raw, Sentinels, Space, TestRedis, TlsRedis, Traffic, Turn,
-    eventually, granted,
+use grackle_test_support::{
+    Acquired, Cluster, PlainConnection, Sentinels, TestNamespace, TestRedis, TlsRedis, Traffic,
+    Turn, Watcher, eventually, granted,
 };
 use tokio::task::JoinHandle;
 
@@ -21,7 +19,7 @@ const AT_FIRST: Duration = Duration::from_millis(400);
 
 /// All that a caller needs, on two nodes; nothing is left at the end.
 async fn core_suite(redis: &TestRedis) {
-    let here = Space::create(redis.client().await, 2).await;
+    let here = TestNamespace::create(redis.client().await, 2).await;
     let there = here.through(redis.client().await);
     a_release_hands_on(&here, &there).await;
     a_wait_times_out(&there).await;
@@ -32,7 +30,7 @@ async fn core_suite(redis: &TestRedis) {
     redis.assert_nothing_left(&here.client).await;
 }
 
-async fn a_release_hands_on(here: &Space, there: &Space) {
+async fn a_release_hands_on(here: &TestNamespace, there: &TestNamespace) {
     let holder = here.lease().await;
     here.take(&holder, 2).await;
     let mut waiters = Vec::new();
@@ -52,7 +50,7 @@ async fn a_release_hands_on(here: &Space, there: &Space) {
     assert_eq!((state.active_holds, state.waiting_count), (0, 0));
 }
 
-async fn a_wait_times_out(node: &Space) {
+async fn a_wait_times_out(node: &TestNamespace) {
     let (holder, waiting) = (node.lease().await, node.lease().await);
     node.take(&holder, 1).await;
     let began = Instant::now();
@@ -64,14 +62,14 @@ async fn a_wait_times_out(node: &Space) {
     node.release(&holder).await;
 }
 
-async fn an_expired_lease_hands_on(here: &Space, there: &Space) {
+async fn an_expired_lease_hands_on(here: &TestNamespace, there: &TestNamespace) {
     let (crashed, waiting) = (here.lease_for(1).await, there.lease().await);
     here.take(&crashed, 2).await;
     granted(there.wait(&waiting, 1).await).await;
     there.release(&waiting).await;
 }
 
-async fn a_dropped_call_leaves_the_queue(here: &Space, there: &Space) {
+async fn a_dropped_call_leaves_the_queue(here: &TestNamespace, there: &TestNamespace) {
     let (holder, dropped, next) = (here.lease().await, here.lease().await, here.lease().await);
     here.take(&holder, 1).await;
     let call = there.wait(&dropped, 2).await;
@@ -82,8 +80,8 @@ async fn a_dropped_call_leaves_the_queue(here: &Space, there: &Space) {
     here.release(&next).await;
 }
 
-async fn a_watch_sees_what_another_node_does(here: &Space, there: &Space) {
-    let mut looker = Looker::at(here);
+async fn a_watch_sees_what_another_node_does(here: &TestNamespace, there: &TestNamespace) {
+    let mut looker = Watcher::at(here);
     assert_eq!(looker.state().await.active_holds, 0);
     let lease = there.lease().await;
     there.take(&lease, 2).await;
@@ -92,16 +90,16 @@ async fn a_watch_sees_what_another_node_does(here: &Space, there: &Space) {
     looker.until(|state| state.active_holds == 0).await;
 }
 
-async fn an_up_wakes_a_down(here: &Space, there: &Space) {
+async fn an_up_wakes_a_down(here: &TestNamespace, there: &TestNamespace) {
     let down = |timeout_seconds| DownSemaphoreRequest {
         namespace_name: here.namespace.clone(),
-        semaphore_name: Space::SEMAPHORE.to_owned(),
+        semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
         timeout_seconds,
     };
     let up = async || {
         let request = UpSemaphoreRequest {
             namespace_name: here.namespace.clone(),
-            semaphore_name: Space::SEMAPHORE.to_owned(),
+            semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
         };
         here.client.up_semaphore(request).await.unwrap().semaphore
     };
@@ -120,15 +118,15 @@ async fn an_up_wakes_a_down(here: &Space, there: &Space) {
 }
 
 /// With a client whose grants wait for so many replicas.
-async fn acked(redis: &TestRedis, replicas: u32, namespace: &str) -> Space {
+async fn acked(redis: &TestRedis, replicas: u32, namespace: &str) -> TestNamespace {
     let mut config = redis.config();
     config.replica_acks = Some(ReplicaAcks::new(replicas, Duration::from_secs(2)));
-    Space::create_as(Client::connect_with(config).await.unwrap(), namespace, 2).await
+    TestNamespace::create_as(Client::connect_with(config).await.unwrap(), namespace, 2).await
 }
 
 /// Subscriptions end, and the waits go on.
-async fn dropped_subscriptions_are_made_again(redis: &TestRedis, masters: &[Raw]) {
-    let here = Space::create(redis.client().await, 1).await;
+async fn dropped_subscriptions_are_made_again(redis: &TestRedis, masters: &[PlainConnection]) {
+    let here = TestNamespace::create(redis.client().await, 1).await;
     let there = here.through(redis.client().await);
     let (holder, first, second) = (here.lease().await, here.lease().await, here.lease().await);
     here.take(&holder, 1).await;
@@ -147,7 +145,11 @@ async fn dropped_subscriptions_are_made_again(redis: &TestRedis, masters: &[Raw]
     redis.assert_nothing_left(&here.client).await;
 }
 
-async fn granted_then_released(waiter: JoinHandle<Acquired>, space: &Space, lease: &str) -> i64 {
+async fn granted_then_released(
+    waiter: JoinHandle<Acquired>,
+    space: &TestNamespace,
+    lease: &str,
+) -> i64 {
     let token = granted(waiter).await;
     space.release(lease).await;
     token
@@ -155,7 +157,7 @@ async fn granted_then_released(waiter: JoinHandle<Acquired>, space: &Space, leas
 
 /// A holder, and those that wait behind it through two nodes.
 struct Line {
-    space: Space,
+    space: TestNamespace,
     holder: String,
     waiters: Vec<(JoinHandle<Acquired>, String)>,
 }
@@ -163,7 +165,7 @@ struct Line {
 impl Line {
     /// So many, on two nodes of their own that do nothing but wait.
     async fn form(redis: &TestRedis, namespace: &str, count: usize) -> Self {
-        let space = Space::create_as(redis.client().await, namespace, 1).await;
+        let space = TestNamespace::create_as(redis.client().await, namespace, 1).await;
         let nodes = [space.through(redis.client().await), space.through(redis.client().await)];
         let holder = space.lease().await;
         space.take(&holder, 1).await;
@@ -176,12 +178,12 @@ impl Line {
     }
 
     /// Waits until that server reaches so many nodes, and all stand in line there.
-    async fn stands_at(&self, redis: &TestRedis, master: &Raw, nodes: usize) {
+    async fn stands_at(&self, redis: &TestRedis, master: &PlainConnection, nodes: usize) {
         let channels = format!("{}:{{{}}}:*", redis.prefix(), self.space.namespace);
         eventually("the nodes listen there", REPLACED_WITHIN, async || {
             let ask = ["PUBSUB", "CHANNELS", &channels];
-            let heard: Vec<String> = master.try_run(&ask).await.ok()?;
-            (heard.len() == nodes + 1).then_some(())
+            let received: Vec<String> = master.try_run(&ask).await.ok()?;
+            (received.len() == nodes + 1).then_some(())
         })
         .await;
         self.space.until_waiting(i64::try_from(self.waiters.len()).unwrap()).await;
@@ -247,7 +249,7 @@ mod acl {
             &keys,
             &channels,
         ];
-        let _: () = server.run(&[&user[..], &support::RIGHTS].concat()).await;
+        let _: () = server.run(&[&user[..], &grackle_test_support::RIGHTS].concat()).await;
         core_suite(&redis).await;
         dropped_subscriptions_are_made_again(&redis, &[redis.raw().clone()]).await;
     }
@@ -297,7 +299,7 @@ mod sentinel {
         let mut sentinels = Sentinels::start().await;
         let mut redis = sentinels.redis().await;
         let line = Line::form(&redis, "line", 20).await;
-        let here = Space::create(redis.client().await, 1).await;
+        let here = TestNamespace::create(redis.client().await, 1).await;
         let nodes = [here.clone(), here.through(redis.client().await)];
         let traffic = Traffic::start(&nodes, 8).await;
         traffic.goes_on(100, REPLACED_WITHIN).await;
@@ -318,7 +320,7 @@ mod sentinel {
     async fn a_grant_that_both_replicas_acked_survives_the_failover() {
         let mut sentinels = Sentinels::start().await;
         let redis = sentinels.redis().await;
-        let space = acked(&redis, 2, Space::NAMESPACE).await;
+        let space = acked(&redis, 2, TestNamespace::NAMESPACE).await;
         let lease = space.lease().await;
         let answer = space.acquire(&lease, 1, 0).await.unwrap();
         assert_eq!((answer.outcome, answer.acked_replicas), (AcquireOutcome::Acquired, Some(2)));
@@ -414,7 +416,7 @@ mod cluster {
         let line = Line::form(&redis, &broken[0], 20).await;
         let mut traffics = Vec::new();
         for namespace in [&broken[1], &whole[0]] {
-            let here = Space::create_as(redis.client().await, namespace, 1).await;
+            let here = TestNamespace::create_as(redis.client().await, namespace, 1).await;
             let nodes = [here.clone(), here.through(redis.client().await)];
             traffics.push(Traffic::start(&nodes, 8).await);
         }
@@ -471,10 +473,10 @@ mod cluster {
         let cluster = Cluster::start().await;
         let redis = cluster.redis().await;
         let namespace = &on_node(&cluster, 0).await[0];
-        let here = Space::create_as(redis.client().await, namespace, 5).await;
+        let here = TestNamespace::create_as(redis.client().await, namespace, 5).await;
         let there = here.through(redis.client().await);
         let lease = there.lease().await;
-        let mut looker = Looker::at(&here);
+        let mut looker = Watcher::at(&here);
         looker.state().await;
         let slot = cluster.slot(&format!("{{{namespace}}}")).await;
         cluster.begin_to_move(slot, 0, 1).await;
@@ -500,14 +502,14 @@ mod cluster {
     async fn one_lease_holds_fifty_semaphores_and_its_end_frees_all() {
         let cluster = Cluster::start().await;
         let redis = cluster.redis().await;
-        let here = Space::create(redis.client().await, 1).await;
+        let here = TestNamespace::create(redis.client().await, 1).await;
         let there = here.through(redis.client().await);
         let (lease, waiting) = (here.lease().await, here.lease().await);
         let names: Vec<String> = (0..50).map(|number| format!("s-{number}")).collect();
         for name in &names {
             here.semaphore(name, 1).await;
         }
-        let all = |space: &Space, lease: &str, timeout: i64| {
+        let all = |space: &TestNamespace, lease: &str, timeout: i64| {
             let (space, lease) = (space.clone(), lease.to_owned());
             futures_util::future::join_all(names.iter().map(move |name| {
                 let (space, lease, name) = (space.clone(), lease.clone(), name.clone());
@@ -515,7 +517,7 @@ mod cluster {
             }))
         };
         assert_eq!(all(&here, &lease, 0).await, [AcquireOutcome::Acquired; 50]);
-        let waiters = tokio::spawn(all(&there, &waiting, support::LONG));
+        let waiters = tokio::spawn(all(&there, &waiting, grackle_test_support::LONG));
         for name in &names {
             let what = format!("{name} is waited for");
             eventually(&what, REPLACED_WITHIN, async || {
@@ -550,8 +552,12 @@ mod cluster {
     }
 
     /// No script broke off half-way: what is counted is there.
-    async fn counts_are_records(redis: &TestRedis, master: &Raw, space: &Space) {
-        for name in [Space::SEMAPHORE, "busy"] {
+    async fn counts_are_records(
+        redis: &TestRedis,
+        master: &PlainConnection,
+        space: &TestNamespace,
+    ) {
+        for name in [TestNamespace::SEMAPHORE, "busy"] {
             let state = space.state_of(name).await;
             let key = format!("{}:{{{}}}:semaphore:{name}", redis.prefix(), space.namespace);
             let holders: i64 = master.run(&["ZCARD", &format!("{key}:holders")]).await;

@@ -12,8 +12,6 @@ mod matcher;
 mod names;
 mod player;
 mod sdk;
-#[path = "../support/mod.rs"]
-mod support;
 mod transport;
 
 use std::collections::BTreeSet;
@@ -25,8 +23,8 @@ use tokio::task::JoinSet;
 use crate::case::Case;
 use crate::http::Http;
 use crate::sdk::Sdk;
-use crate::support::{TestRedis, TestServer};
 use crate::transport::Transport;
+use grackle_test_support::{TestRedis, TestServer};
 
 /// How many times each case is played, one round after the other. Default 1.
 const ROUNDS: &str = "GRACKLE_CONFORMANCE_ROUNDS";

@@ -16,7 +16,7 @@ use grackle_client::wire::{
 use crate::fleet::{Fleet, PERMITS};
 use crate::history::{Acquire, End, History, Hold, time_of_day};
 use crate::node::{Failure, Node};
-use crate::support::Space;
+use grackle_test_support::TestNamespace;
 
 /// Longer than any round.
 const LONG_SECONDS: i64 = 3_600;
@@ -182,7 +182,7 @@ impl Caller {
         again: bool,
     ) -> End {
         let request = AcquireSemaphoreRequest {
-            namespace_name: Space::NAMESPACE.to_owned(),
+            namespace_name: TestNamespace::NAMESPACE.to_owned(),
             semaphore_name: Fleet::semaphore(semaphore),
             lease_id: self.lease.id.clone(),
             weight,
@@ -242,7 +242,7 @@ impl Caller {
     /// Releases, and asks again until that is answered.
     async fn give_back(&mut self, semaphore: usize) {
         let request = ReleaseSemaphoreRequest {
-            namespace_name: Space::NAMESPACE.to_owned(),
+            namespace_name: TestNamespace::NAMESPACE.to_owned(),
             semaphore_name: Fleet::semaphore(semaphore),
             lease_id: self.lease.id.clone(),
         };
@@ -262,7 +262,7 @@ impl Caller {
     /// Ends the lease with all that it holds, and takes another.
     async fn revoke(&mut self) {
         let request = RevokeSemaphoreLeaseRequest {
-            namespace_name: Space::NAMESPACE.to_owned(),
+            namespace_name: TestNamespace::NAMESPACE.to_owned(),
             lease_id: self.lease.id.clone(),
         };
         loop {
@@ -280,7 +280,7 @@ impl Caller {
         loop {
             let begun = Instant::now();
             let request = CreateSemaphoreLeaseRequest {
-                namespace_name: Space::NAMESPACE.to_owned(),
+                namespace_name: TestNamespace::NAMESPACE.to_owned(),
                 process_id: format!("caller-{}", self.home),
                 ttl_seconds: seconds.unwrap_or(LONG_SECONDS),
                 ..Default::default()

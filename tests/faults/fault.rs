@@ -7,7 +7,7 @@ use tokio::time::sleep;
 
 use crate::caller::Habits;
 use crate::fleet::Fleet;
-use crate::support::Link;
+use grackle_test_support::Link;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -33,7 +33,7 @@ pub(crate) enum Fault {
     Everything,
 }
 
-/// The nodes that may not be heard of for a time.
+/// The nodes that may not be received of for a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Deaf {
     Nobody,
@@ -117,7 +117,7 @@ impl Fault {
         }
     }
 
-    /// Strikes once; returns when it is over, with those that may not have been heard meanwhile and
+    /// Strikes once; returns when it is over, with those that may not have been received meanwhile and
     /// for some seconds more. (Whatever takes that from nobody delays them by less than a second.)
     pub(crate) async fn strike(self, fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
         match self {

@@ -10,8 +10,10 @@ use tokio::sync::watch;
 use crate::fault::Fault;
 use crate::history::time_of_day;
 use crate::node::Node;
-use crate::support::eventually;
-use crate::support::{Http, Link, OwnRedis, RedisServer, ServerProcess, Space, WallClock};
+use grackle_test_support::eventually;
+use grackle_test_support::{
+    Http, Link, OwnRedis, RedisServer, ServerProcess, TestNamespace, WallClock,
+};
 
 /// The permits of each semaphore that callers come to.
 pub(crate) const PERMITS: [i64; 3] = [1, 3, 10];
@@ -28,7 +30,7 @@ pub(crate) struct Fleet {
     pub(crate) servers: Vec<Server>,
     clients: Vec<Client>,
     /// Beside all links: makes and looks at what callers use.
-    pub(crate) space: Space,
+    pub(crate) space: TestNamespace,
 }
 
 /// A server process that is replaced now and then.
@@ -46,7 +48,7 @@ impl Fleet {
         let options = redis_options(fault);
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         let redis = OwnRedis::start_by(&options, redis_clock.clone()).await;
-        let space = Space::create(redis.client().await, 1).await;
+        let space = TestNamespace::create(redis.client().await, 1).await;
         for (index, permits) in PERMITS.into_iter().enumerate() {
             space.semaphore(&Self::semaphore(index), permits).await;
         }

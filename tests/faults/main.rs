@@ -19,8 +19,6 @@ mod history;
 mod node;
 mod observer;
 mod round;
-#[path = "../support/mod.rs"]
-mod support;
 
 use crate::fault::Fault;
 

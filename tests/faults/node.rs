@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
-use crate::support::Http;
+use grackle_test_support::Http;
 
 /// Where a caller calls. A server that is replaced has its successor behind the same node.
 #[derive(Clone)]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
 use crate::fleet::{Fleet, PERMITS};
-use crate::support::{Raw, Space};
+use grackle_test_support::{PlainConnection, TestNamespace};
 
 const EVERY: Duration = Duration::from_millis(3);
 
@@ -31,7 +31,8 @@ pub(crate) struct Observer {
 impl Observer {
     pub(crate) fn of(fleet: &Fleet) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let (prefix, raw) = (fleet.redis.prefix().to_owned(), Raw::new(fleet.redis.url()));
+        let (prefix, raw) =
+            (fleet.redis.prefix().to_owned(), PlainConnection::new(fleet.redis.url()));
         let task = tokio::spawn(watch(prefix, raw, Arc::clone(&stop)));
         Self { stop, task }
     }
@@ -42,13 +43,13 @@ impl Observer {
     }
 }
 
-async fn watch(prefix: String, raw: Raw, stop: Arc<AtomicBool>) -> Sightings {
+async fn watch(prefix: String, raw: PlainConnection, stop: Arc<AtomicBool>) -> Sightings {
     let mut sightings = Sightings::new();
     let mut there: Vec<HashSet<String>> = vec![HashSet::new(); PERMITS.len()];
     while !stop.load(Ordering::Relaxed) {
         for (semaphore, there) in there.iter_mut().enumerate() {
             let name = Fleet::semaphore(semaphore);
-            let queue = format!("{prefix}:{{{}}}:semaphore:{name}:queue", Space::NAMESPACE);
+            let queue = format!("{prefix}:{{{}}}:semaphore:{name}:queue", TestNamespace::NAMESPACE);
             let after = Instant::now();
             let Ok(leases) = raw.try_run::<HashSet<String>>(&["ZRANGE", &queue, "0", "-1"]).await
             else {

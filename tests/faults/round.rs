@@ -17,7 +17,7 @@ use crate::fault::{Deaf, Fault};
 use crate::fleet::{Fleet, PERMITS};
 use crate::history::History;
 use crate::observer::Observer;
-use crate::support::eventually;
+use grackle_test_support::eventually;
 
 const OPERATIONS: &str = "GRACKLE_FAULTS_OPERATIONS";
 const SEED: &str = "GRACKLE_FAULTS_SEED";

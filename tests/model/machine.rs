@@ -6,13 +6,13 @@ use proptest::strategy::{BoxedStrategy, Strategy};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::ears::Heard;
 use crate::keys::Keys;
 use crate::op::{Op, Step};
 use crate::plan::{self, Begin, NAMESPACES};
 use crate::promises;
 use crate::spec::{Answer, Asked, Model, Name, Namespace, Said};
 use crate::stage::Stage;
+use crate::subscriptions::Received;
 
 /// The model, and what the last step came to there.
 #[derive(Clone)]
@@ -20,7 +20,7 @@ pub(crate) struct Played {
     pub(crate) model: Model,
     pub(crate) begin: Begin,
     answer: Answer,
-    heard: Heard,
+    received: Received,
     broken: Option<String>,
     /// The namespace of the last step.
     last: Option<Name>,
@@ -36,9 +36,9 @@ impl Debug for Played {
 
 impl Played {
     pub(crate) fn new(begin: Begin) -> Self {
-        let (answer, heard, calls) = (Answer::Done, Vec::new(), Vec::new());
+        let (answer, received, calls) = (Answer::Done, Vec::new(), Vec::new());
         let played =
-            Self { model: begin.model(), begin, answer, heard, broken: None, last: None, calls };
+            Self { model: begin.model(), begin, answer, received, broken: None, last: None, calls };
         begin.ops().iter().fold(played, Self::step)
     }
 
@@ -68,7 +68,7 @@ impl Played {
             Said::Ended { node, .. } => self.model.around.listening.contains(node),
             Said::Sooner { .. } => true,
         });
-        self.heard = said.map(|said| (op.namespace().expect("one"), said)).collect();
+        self.received = said.map(|said| (op.namespace().expect("one"), said)).collect();
         self
     }
 }
@@ -112,10 +112,10 @@ impl StateMachineTest for Machine {
     fn apply(mut machine: Self, right: &Played, Step(op): Step) -> Self {
         let Self { runtime, stage } = &mut machine;
         assert_eq!(right.broken, None, "the model breaks a promise with {op:?}");
-        let (answer, heard) = runtime.block_on(stage.play(&op));
+        let (answer, received) = runtime.block_on(stage.play(&op));
         assert_eq!(answer, right.answer, "the scripts reply the left, the model the right: {op:?}");
-        let (heard, expected) = (in_order(heard), in_order(right.heard.clone()));
-        assert_eq!(heard, expected, "the scripts say the left, the model the right: {op:?}");
+        let (received, expected) = (in_order(received), in_order(right.received.clone()));
+        assert_eq!(received, expected, "the scripts say the left, the model the right: {op:?}");
         machine
     }
 
@@ -147,10 +147,10 @@ impl Machine {
 }
 
 /// What was said at one step, node by node; which of them is told first does not matter.
-fn in_order(mut heard: Heard) -> Heard {
-    heard.sort_by_key(|(ns, said)| match said {
+fn in_order(mut received: Received) -> Received {
+    received.sort_by_key(|(ns, said)| match said {
         Said::Ended { node, tickets, .. } => (*ns, Some((*node, tickets.clone()))),
         Said::Sooner { .. } => (*ns, None),
     });
-    heard
+    received
 }

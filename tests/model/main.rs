@@ -9,7 +9,6 @@
 //! (each run prints its own). A failure is shrunk, printed, and its seed kept in `regressions.txt`.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
-mod ears;
 mod found;
 mod keys;
 mod machine;
@@ -18,8 +17,7 @@ mod plan;
 mod promises;
 mod spec;
 mod stage;
-#[path = "../support/mod.rs"]
-mod support;
+mod subscriptions;
 
 use std::hash::{BuildHasher, RandomState};
 use std::thread;

@@ -107,20 +107,20 @@ pub(crate) enum Op {
         ns: Name,
         name: Name,
         ticket: Ticket,
-        heard: Vec<Ticket>,
+        received: Vec<Ticket>,
     },
     Up {
         ns: Name,
         name: Name,
         ticket: Ticket,
         undoes: Option<Ticket>,
-        heard: Vec<Ticket>,
+        received: Vec<Ticket>,
     },
     Disown {
         ns: Name,
         name: Name,
         lease: Name,
-        heard: Vec<Ticket>,
+        received: Vec<Ticket>,
     },
     KeepLeases {
         ns: Name,
@@ -257,15 +257,15 @@ impl Op {
             Self::Cancel { ns, call } => model.cancel(ns, call),
             Self::SetAside { ns, undo, calls } => model.park(ns, undo, &calls),
             Self::Release { ns, name, lease } => model.release(ns, name, lease),
-            Self::Down { ns, name, ticket, heard } => {
-                model.down(ns, name, &text(ticket), &texts(&heard))
+            Self::Down { ns, name, ticket, received } => {
+                model.down(ns, name, &text(ticket), &texts(&received))
             }
-            Self::Up { ns, name, ticket, undoes, heard } => {
+            Self::Up { ns, name, ticket, undoes, received } => {
                 let undoes = undoes.map(text);
-                model.up(ns, name, &text(ticket), undoes.as_deref(), &texts(&heard))
+                model.up(ns, name, &text(ticket), undoes.as_deref(), &texts(&received))
             }
-            Self::Disown { ns, name, lease, heard } => {
-                model.disown(ns, name, lease, &texts(&heard))
+            Self::Disown { ns, name, lease, received } => {
+                model.disown(ns, name, lease, &texts(&received))
             }
             Self::KeepLeases { ns, ttl, leases } => model.keep_leases(ns, ttl, &leases),
             Self::Sweep { ns, node } => model.sweep(ns, node),

@@ -9,7 +9,7 @@ use crate::op::Op;
 use crate::spec::{
     AcquireArguments, Asked, From, Limits, MAX_PERMITS, Micros, Model, Name, Queue, Tag, Ticket,
 };
-use crate::support::world::NS;
+use grackle_test_support::world::NS;
 
 macro_rules! lease_id {
     ($letter:literal) => {
@@ -177,19 +177,19 @@ fn about_leases(pages: Pages) -> BoxedStrategy<Op> {
 /// Of few tickets, so that calls are made again.
 fn without_an_owner() -> BoxedStrategy<Op> {
     let ticket = || (node(), 0..12_u32).prop_map(|(node, number)| Ticket { node, number });
-    let heard = || proptest::collection::vec(ticket(), 0..2);
+    let received = || proptest::collection::vec(ticket(), 0..2);
     let leases = proptest::collection::vec(lease(), 0..4);
     prop_oneof![
-        6 => (ns(), semaphore(), ticket(), heard())
-            .prop_map(|(ns, name, ticket, heard)| Op::Down { ns, name, ticket, heard }),
-        4 => (ns(), semaphore(), ticket(), heard()).prop_map(|(ns, name, ticket, heard)| {
-            Op::Up { ns, name, ticket, undoes: None, heard }
+        6 => (ns(), semaphore(), ticket(), received())
+            .prop_map(|(ns, name, ticket, received)| Op::Down { ns, name, ticket, received }),
+        4 => (ns(), semaphore(), ticket(), received()).prop_map(|(ns, name, ticket, received)| {
+            Op::Up { ns, name, ticket, undoes: None, received }
         }),
         2 => (ns(), semaphore(), ticket(), ticket()).prop_map(|(ns, name, ticket, undoes)| {
-            Op::Up { ns, name, ticket, undoes: Some(undoes), heard: Vec::new() }
+            Op::Up { ns, name, ticket, undoes: Some(undoes), received: Vec::new() }
         }),
-        2 => (ns(), semaphore(), lease(), heard())
-            .prop_map(|(ns, name, lease, heard)| Op::Disown { ns, name, lease, heard }),
+        2 => (ns(), semaphore(), lease(), received())
+            .prop_map(|(ns, name, lease, received)| Op::Disown { ns, name, lease, received }),
         1 => (ns(), ttl(), leases)
             .prop_map(|(ns, ttl, leases)| Op::KeepLeases { ns, ttl, leases }),
     ]

@@ -8,7 +8,6 @@ use grackle_client::scripts::{
 };
 use grackle_client::{Error, Limits as Configured};
 
-use crate::ears::{Ears, Heard};
 use crate::keys::Keys;
 use crate::op::{EXPLAINED, Op};
 use crate::plan::NAMESPACES;
@@ -16,12 +15,13 @@ use crate::spec::{
     AcquireArguments, Answer, Asked, Fate, From, Limits, Micros, Name, Outcome, Page, Queue,
     Refused, Tag, Ticket, description, metadata, refused,
 };
-use crate::support::TestRedis;
-use crate::support::world::{NS, State, World};
+use crate::subscriptions::{Received, Subscriptions};
+use grackle_test_support::TestRedis;
+use grackle_test_support::world::{NS, State, World};
 
 pub(crate) struct Stage {
     world: World,
-    ears: Ears,
+    subscriptions: Subscriptions,
     now: Micros,
 }
 
@@ -31,22 +31,22 @@ impl Stage {
         let mut config = redis.config();
         config.test_clock = true;
         config.limits = configured(limits);
-        let (ears, clock) = (Ears::open(&redis).await, redis.clock(NS));
+        let (subscriptions, clock) = (Subscriptions::open(&redis).await, redis.clock(NS));
         let scripts = Scripts::new(&config).expect("scripts");
-        let mut stage = Self { world: World { redis, scripts, clock }, ears, now };
+        let mut stage = Self { world: World { redis, scripts, clock }, subscriptions, now };
         stage.pass(0).await;
         stage
     }
 
     /// Plays it; what it replied, and what was said meanwhile.
-    pub(crate) async fn play(&mut self, op: &Op) -> (Answer, Heard) {
+    pub(crate) async fn play(&mut self, op: &Op) -> (Answer, Received) {
         let answer = match op {
             Op::Dies { node } => {
-                self.ears.dies(node).await;
+                self.subscriptions.dies(node).await;
                 Answer::Done
             }
             Op::Returns { node } => {
-                self.ears.returns(node).await;
+                self.subscriptions.returns(node).await;
                 Answer::Done
             }
             Op::Passes { time } => {
@@ -58,7 +58,7 @@ impl Stage {
                 Err(error) => Answer::Refused(known(&error.to_string())),
             },
         };
-        (answer, self.ears.heard().await)
+        (answer, self.subscriptions.received().await)
     }
 
     async fn pass(&mut self, time: Micros) {
@@ -167,20 +167,20 @@ impl Stage {
             Op::Release { ns, name, lease } => {
                 Answer::Semaphore(scripts.release(ns, name, lease).await?)
             }
-            Op::Down { ns, name, ticket, heard } => {
-                let reply = scripts.down(ns, name, &text(ticket), &texts(&heard)).await?;
+            Op::Down { ns, name, ticket, received } => {
+                let reply = scripts.down(ns, name, &text(ticket), &texts(&received)).await?;
                 let taken = reply.outcome == grackle_client::scripts::Outcome::Acquired;
                 Answer::Taken(taken, reply.semaphore.expect("the semaphore"))
             }
             // A node that undoes a call has no more news.
-            Op::Up { ns, name, ticket, undoes: Some(undoes), heard: _ } => {
+            Op::Up { ns, name, ticket, undoes: Some(undoes), received: _ } => {
                 Answer::Semaphore(scripts.undo_down(ns, name, &text(ticket), &text(undoes)).await?)
             }
-            Op::Up { ns, name, ticket, undoes: None, heard } => {
-                Answer::Semaphore(scripts.up(ns, name, &text(ticket), &texts(&heard)).await?)
+            Op::Up { ns, name, ticket, undoes: None, received } => {
+                Answer::Semaphore(scripts.up(ns, name, &text(ticket), &texts(&received)).await?)
             }
-            Op::Disown { ns, name, lease, heard } => {
-                Answer::Semaphore(scripts.disown(ns, name, lease, &texts(&heard)).await?)
+            Op::Disown { ns, name, lease, received } => {
+                Answer::Semaphore(scripts.disown(ns, name, lease, &texts(&received)).await?)
             }
             Op::KeepLeases { ns, ttl, leases } => {
                 let leases: Vec<_> = leases.into_iter().map(str::to_owned).collect();
@@ -191,7 +191,7 @@ impl Stage {
                 Answer::Swept {
                     sweep_in: swept.sweep_in,
                     waiting: swept.waiting,
-                    heard: swept.subscribers,
+                    received: swept.subscribers,
                 }
             }
             Op::CreateLease { ns, lease, process, ttl, label } => {

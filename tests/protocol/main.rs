@@ -43,7 +43,7 @@ pub(crate) struct Plan {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mechanism {
-    /// A node asks about its calls now and then, whatever it heard.
+    /// A node asks about its calls now and then, whatever it received.
     Recheck,
     /// A message names the call that it answers, not just the lease.
     Ticket,

@@ -120,8 +120,8 @@ impl State {
         (0..self.calls.len()).filter(waits).collect()
     }
 
-    /// Runs the script of an acquire; `heard` if its reply comes back.
-    pub(crate) fn ask(&mut self, world: &World, call: usize, heard: bool) {
+    /// Runs the script of an acquire; `received` if its reply comes back.
+    pub(crate) fn ask(&mut self, world: &World, call: usize, received: bool) {
         let plan = world.plans[call];
         let ends_at = plan.is_short.then_some(self.tick + SHORT);
         let ends_at = *self.calls[call].ends_at.get_or_insert(ends_at.unwrap_or(u8::MAX));
@@ -138,7 +138,7 @@ impl State {
         };
         let reply = self.redis.acquire(NS, wanted);
         self.publish();
-        if heard { self.answer(call, reply) } else { self.calls[call].phase = Phase::Unsure }
+        if received { self.answer(call, reply) } else { self.calls[call].phase = Phase::Unsure }
     }
 
     pub(crate) fn answer(&mut self, call: usize, reply: Result<Answer, &'static str>) {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::support::world::{
-    BUDGET, DAY, NS, SEM, START, World, lease_id, metadata, now_or_never, wanted,
-};
 use grackle_client::scripts::Outcome;
 use grackle_client::wire::Metadata;
 use grackle_client::{Error, Limits};
+use grackle_test_support::world::{
+    BUDGET, DAY, NS, SEM, START, World, lease_id, metadata, now_or_never, wanted,
+};
 
 const MOST: i64 = (1 << 53) - 1;
 
@@ -250,7 +250,7 @@ async fn only_acquires_and_releases_are_activity() {
     assert!(active().await, "waiting");
     w.revoke("b").await;
     assert!(!active().await, "a hand-off");
-    assert_eq!(n.heard().await.len(), 1);
+    assert_eq!(n.received().await.len(), 1);
     w.end().await;
 }
 
@@ -273,7 +273,7 @@ async fn labels_of_a_hold_come_back_as_they_were_given() {
     }
     assert_eq!(w.wait("b").await.metadata, odd);
     w.release("a").await;
-    assert_eq!(n.heard().await.len(), 1);
+    assert_eq!(n.received().await.len(), 1);
     assert_eq!(w.hold("b").await.metadata, odd);
     let start = grackle_client::scripts::PageStart::First;
     let page = w.scripts.list_semaphore_holders(NS, SEM, &start, 10).await.unwrap();

@@ -7,8 +7,8 @@ use std::time::Duration;
 use grackle_client::scripts::{AcquireArguments, Call, PageStart, Scripts, SemaphoreRules};
 use grackle_client::wire::{Metadata, QueueDiscipline};
 
-use crate::support::world::{DAY, MINUTE, NS, Node, SEM, World, lease_id, wanted};
-use crate::support::{OwnRedis, TestRedis};
+use grackle_test_support::world::{DAY, MINUTE, NS, Node, SEM, World, lease_id, wanted};
+use grackle_test_support::{OwnRedis, TestRedis};
 
 /// A situation, and the most commands that its script may call.
 const COUNTS: [(&str, u64); 45] = [

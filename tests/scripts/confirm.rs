@@ -1,7 +1,7 @@
 //! Confirming: does what a call was granted stand on this very server?
 
-use crate::support::world::{MINUTE, NS, World, granted};
 use grackle_client::scripts::Call;
+use grackle_test_support::world::{MINUTE, NS, World, granted};
 
 async fn stand(w: &World, calls: &[&Call]) -> Vec<bool> {
     let connection = w.redis.raw().client().get_multiplexed_async_connection().await.unwrap();
@@ -33,7 +33,7 @@ async fn a_call_that_still_waits_has_no_grant_and_one_that_was_handed_permits_ha
     w.queue(&b, 1).await;
     assert_eq!(stand(&w, &[&b]).await, [false]);
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&b])]);
+    assert_eq!(n.received().await, [granted(&[&b])]);
     assert_eq!(stand(&w, &[&b]).await, [true]);
     w.end().await;
 }
@@ -48,7 +48,7 @@ async fn a_call_that_was_parked_has_no_grant_though_the_other_of_its_lease_has()
     w.queue(&stays, 1).await;
     w.park(&gone, false, MINUTE).await;
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&stays])]);
+    assert_eq!(n.received().await, [granted(&[&stays])]);
     assert_eq!(stand(&w, &[&gone, &stays]).await, [false, true]);
     w.end().await;
 }

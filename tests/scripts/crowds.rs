@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::support::world::{
-    BUDGET, DAY, Ear, MINUTE, NS, Node, SEM, World, granted, lease_id, told, wanted,
-};
 use grackle_client::scripts::{AcquireArguments, Call, CallState, Message, Outcome};
 use grackle_client::wire::Metadata;
+use grackle_test_support::world::{
+    BUDGET, DAY, MINUTE, NS, Node, SEM, Subscription, World, granted, lease_id, told, wanted,
+};
 
 const CROWD: usize = 1_200;
 
@@ -32,8 +32,8 @@ async fn all_wait(w: &World, node: &Node, leases: &[String], weight: i64) -> Vec
 }
 
 /// Was it said that there is something to do at once?
-async fn called(ear: &mut Ear) -> bool {
-    let messages = ear.messages().await;
+async fn called(subscription: &mut Subscription) -> bool {
+    let messages = subscription.messages().await;
     messages.iter().any(|message| matches!(message, Message::Sweep { sweep_in: 0 }))
 }
 
@@ -53,13 +53,13 @@ async fn a_lease_with_many_holds_is_revoked_in_steps() {
     }
     let waits = n.call_on(&names[CROWD - 1], "b");
     w.queue(&waits, 1).await;
-    let (monitor, mut ear) = (w.monitor().await, w.announcements().await);
+    let (monitor, mut subscription) = (w.monitor().await, w.announcements().await);
     w.revoke("a").await;
     assert!(w.scripts_run(monitor).await > CROWD / BUDGET);
-    assert!(called(&mut ear).await, "should its caller die after the first step");
+    assert!(called(&mut subscription).await, "should its caller die after the first step");
     // The step that freed this one's permit may have had no work left to hand it on.
     w.sweep("n").await;
-    assert_eq!(n.heard().await, [granted(&[&waits])]);
+    assert_eq!(n.received().await, [granted(&[&waits])]);
     let state = w.state().await;
     let held: i64 = names.iter().map(|name| state.number(name, "active_holds")).sum();
     assert_eq!(held, 1);
@@ -81,7 +81,7 @@ async fn many_leases_that_expire_together_end_in_steps() {
     let monitor = w.monitor().await;
     w.sweep("n").await;
     assert!(w.scripts_run(monitor).await > CROWD / BUDGET);
-    assert_eq!(n.heard().await, [granted(&[&waits])]);
+    assert_eq!(n.received().await, [granted(&[&waits])]);
     assert_eq!(w.picture().await, "holds z:1200");
     w.end().await;
 }
@@ -95,12 +95,12 @@ async fn many_waiters_whose_leases_expire_together_are_all_told() {
     let calls = all_wait(&w, &n, &leases, 1).await;
     w.advance(10).await;
     assert_eq!(w.get().await.waiting_count, 0);
-    let mut heard = n.heard().await;
+    let mut received = n.received().await;
     let mut right: Vec<_> =
         calls.iter().map(|call| told("NO_LEASE lease not found", &[call])).collect();
-    heard.sort();
+    received.sort();
     right.sort();
-    assert_eq!(heard, right);
+    assert_eq!(received, right);
     assert_eq!(w.picture().await, "holds a:1");
     w.end().await;
 }
@@ -108,22 +108,22 @@ async fn many_waiters_whose_leases_expire_together_are_all_told() {
 #[tokio::test]
 async fn raised_permits_admit_a_crowd_in_steps_and_call_for_the_next() {
     let w = World::with(1, "a").await;
-    let (mut n, mut ear) = (w.node("n").await, w.announcements().await);
+    let (mut n, mut subscription) = (w.node("n").await, w.announcements().await);
     w.take(&n.call("a"), 1).await;
     let calls = all_wait(&w, &n, &crowd(&w, DAY).await, 1).await;
-    assert!(!called(&mut ear).await);
+    assert!(!called(&mut subscription).await);
     let updated = w.set_permits(5_000).await.unwrap();
     let first = 1 + BUDGET;
     assert_eq!((updated.permits, holds(&w).await), (5_000, first));
     assert_eq!(updated.active_holders_count, i64::try_from(first).unwrap());
-    assert!(called(&mut ear).await);
+    assert!(called(&mut subscription).await);
     let monitor = w.monitor().await;
     w.sweep("n").await;
     assert!(w.scripts_run(monitor).await >= 2);
     assert_eq!(holds(&w).await, 1 + CROWD);
     // In order, once each, with tokens that rise.
     let right: Vec<_> = calls.iter().map(|call| granted(&[call])).collect();
-    assert_eq!(n.heard().await, right);
+    assert_eq!(n.received().await, right);
     let state = w.state().await;
     let holds = state.holds(SEM);
     let tokens: Vec<_> =
@@ -148,41 +148,41 @@ async fn what_one_script_left_any_other_goes_on_with_before_it_answers() {
 #[tokio::test]
 async fn a_release_admits_a_crowd_in_steps() {
     let w = World::with(1_200, "a").await;
-    let (mut n, mut ear) = (w.node("n").await, w.announcements().await);
+    let (mut n, mut subscription) = (w.node("n").await, w.announcements().await);
     w.take(&n.call("a"), 1_200).await;
     let calls = all_wait(&w, &n, &crowd(&w, DAY).await, 1).await;
     w.release("a").await;
     assert_eq!(holds(&w).await, BUDGET);
-    assert!(called(&mut ear).await);
-    // The last in line gives up, but is granted before it is heard.
+    assert!(called(&mut subscription).await);
+    // The last in line gives up, but is granted before it is received.
     let reply = w.give_up(&calls[CROWD - 1]).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Acquired);
     assert_eq!(holds(&w).await, CROWD);
-    assert_eq!(n.heard().await.len(), CROWD);
+    assert_eq!(n.received().await.len(), CROWD);
     w.end().await;
 }
 
 #[tokio::test]
 async fn lowered_permits_end_the_waits_of_a_crowd_in_steps() {
     let w = World::with(9, "a b").await;
-    let (mut n, mut ear) = (w.node("n").await, w.announcements().await);
+    let (mut n, mut subscription) = (w.node("n").await, w.announcements().await);
     w.take(&n.call("a"), 1).await;
     let calls = all_wait(&w, &n, &crowd(&w, DAY).await, 9).await;
     let light = n.call("b");
     w.queue(&light, 2).await;
     w.set_permits(8).await.unwrap();
-    assert!(called(&mut ear).await);
+    assert!(called(&mut subscription).await);
     w.sweep("n").await;
     assert_eq!(w.picture().await, "holds a:1 b:2");
-    let mut heard = n.heard().await;
-    assert_eq!(heard.pop().unwrap(), granted(&[&light]));
-    heard.sort();
+    let mut received = n.received().await;
+    assert_eq!(received.pop().unwrap(), granted(&[&light]));
+    received.sort();
     let mut right: Vec<_> = calls
         .iter()
         .map(|call| told("WEIGHT_EXCEEDS_PERMITS weight exceeds semaphore permits", &[call]))
         .collect();
     right.sort();
-    assert_eq!(heard, right);
+    assert_eq!(received, right);
     w.end().await;
 }
 
@@ -197,7 +197,7 @@ async fn deleting_a_semaphore_tells_a_crowd_in_steps() {
     w.scripts.delete_semaphore(NS, SEM).await.unwrap();
     let right: Vec<_> =
         calls[300..].iter().map(|call| told("NO_SEMAPHORE semaphore not found", &[call])).collect();
-    assert_eq!(n.heard().await, right);
+    assert_eq!(n.received().await, right);
     // Nothing is left of it but the call for a next script, which finds nothing to do.
     w.sweep("n").await;
     w.check().await;
@@ -229,7 +229,7 @@ async fn a_crowd_behind_one_dead_node_is_parked_in_steps_and_comes_back_in_order
     let right = calls.iter().map(|call| call.lease_id.as_str());
     let last = lease_id("b");
     assert!(queue.eq(right.chain([last.as_str()])));
-    assert!(n.heard().await.is_empty());
+    assert!(n.received().await.is_empty());
     w.end().await;
 }
 
@@ -244,7 +244,7 @@ async fn a_crowd_whose_node_is_deaf_is_passed_over_for_the_one_who_listens() {
     dead.dies().await;
     w.release("a").await;
     w.sweep("n").await;
-    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(n.received().await, [granted(&[&next])]);
     assert_eq!(holds(&w).await, 1);
     w.end().await;
 }
@@ -258,7 +258,7 @@ async fn a_crowd_whose_time_is_over_is_forgotten_in_steps() {
     w.advance(3_601).await;
     w.sweep("n").await;
     assert_eq!(w.picture().await, "holds a:1");
-    assert!(n.heard().await.is_empty());
+    assert!(n.received().await.is_empty());
     assert_eq!(w.resume(&calls[7]).await, CallState::Unknown);
     w.end().await;
 }

@@ -1,7 +1,7 @@
 //! Nodes that are gone: nobody hears their channel, or their alive mark has ended.
 
-use crate::support::world::{World, granted, now_or_never};
 use grackle_client::scripts::{CallState, Outcome};
+use grackle_test_support::world::{World, granted, now_or_never};
 
 #[tokio::test]
 async fn a_head_whose_node_is_dead_is_passed_over_where_it_fits() {
@@ -13,13 +13,13 @@ async fn a_head_whose_node_is_dead_is_passed_over_where_it_fits() {
     w.queue(&next, 4).await;
     dead.dies().await;
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(n.received().await, [granted(&[&next])]);
     assert_eq!(w.picture().await, "holds c:4, parked b:2");
     dead.returns().await;
     assert_eq!(w.resume(&head).await, CallState::Waiting);
     assert_eq!(w.picture().await, "holds c:4, queue b:2");
     w.release("c").await;
-    assert_eq!(dead.heard().await, [granted(&[&head])]);
+    assert_eq!(dead.received().await, [granted(&[&head])]);
     w.end().await;
 }
 
@@ -34,7 +34,7 @@ async fn a_head_whose_node_is_dead_is_passed_over_where_it_does_not_fit() {
     w.queue(&next, 1).await;
     dead.dies().await;
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(n.received().await, [granted(&[&next])]);
     assert_eq!(w.picture().await, "holds c:1 d:3, parked b:4");
     w.end().await;
 }
@@ -64,7 +64,7 @@ async fn who_listens_to_all_channels_by_a_pattern_keeps_no_dead_node_alive() {
     w.queue(&next, 1).await;
     dead.dies().await;
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(n.received().await, [granted(&[&next])]);
     w.end().await;
 }
 
@@ -84,7 +84,7 @@ async fn a_node_without_an_alive_mark_is_passed_over_though_its_link_stands() {
     assert_eq!(w.picture().await, "holds a:3, queue b:5 d:5 c:2");
     w.advance(1).await;
     w.sweep("n").await;
-    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(n.received().await, [granted(&[&next])]);
     assert_eq!(w.picture().await, "holds a:3 c:2, parked b:5 d:5");
     assert_eq!(w.sweep("silent").await.waiting, 0);
     w.resume(&again).await;
@@ -129,7 +129,7 @@ async fn a_new_call_of_the_lease_through_another_node_takes_the_old_place() {
     w.queue(&again, 1).await;
     assert_eq!(w.picture().await, "holds a:1, queue b:1 c:1");
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&again])]);
+    assert_eq!(n.received().await, [granted(&[&again])]);
     // The dead node's call was granted with it, should it come back.
     assert!(matches!(w.resume(&lost).await, CallState::Answered(_)));
     w.end().await;

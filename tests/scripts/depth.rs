@@ -10,8 +10,8 @@ use futures_util::{StreamExt, stream};
 use grackle_client::scripts::{AcquireArguments, Call, Outcome, Scripts, SemaphoreRules};
 use grackle_client::wire::{Metadata, QueueDiscipline as Discipline};
 
-use crate::support::world::{DAY, MINUTE, NS, Node, World, granted, lease_id, wanted};
-use crate::support::{CommandCalls, OwnRedis, TestRedis};
+use grackle_test_support::world::{DAY, MINUTE, NS, Node, World, granted, lease_id, wanted};
+use grackle_test_support::{CommandCalls, OwnRedis, TestRedis};
 
 const CROWD: usize = 10_000;
 const FEW: usize = 10;
@@ -88,7 +88,7 @@ impl<'a> Line<'a> {
         let mut told = Vec::new();
         for _ in 0..BATCH {
             self.scripts.release(NS, &self.name, &self.holder.lease_id).await.unwrap();
-            told.extend(node.heard().await);
+            told.extend(node.received().await);
             let last = told.last().unwrap();
             let next = self.waits.iter().position(|call| *last == granted(&[call])).unwrap();
             let next = self.waits.swap_remove(next);
@@ -143,7 +143,7 @@ async fn a_process_with_one_waiter_gets_every_second_permit_beside_one_with_ten_
             let reply = w.scripts.acquire(NS, &one, wanted(1)).await.unwrap();
             assert_eq!(reply.outcome, Outcome::Waiting);
         }
-        n.heard().await;
+        n.received().await;
         let holders = w.scripts.list_semaphore_holders(
             NS,
             "s",
@@ -180,7 +180,7 @@ async fn to_enter_and_to_be_granted_take_as_many_commands_at_ten_thousand_waiter
         }
         w.scripts.delete_namespace(NS).await.unwrap();
         w.scripts.create_namespace("made", NS, "", &Metadata::new()).await.unwrap();
-        n.heard().await;
+        n.received().await;
     }
 }
 
@@ -228,7 +228,7 @@ async fn to_enter_and_to_be_granted_take_at_most_a_third_longer_at_ten_thousand_
         println!("from {discipline:?} to {other:?}: {took:.0} ms to re-order {CROWD}");
         w.scripts.delete_namespace(NS).await.unwrap();
         w.scripts.create_namespace("made", NS, "", &Metadata::new()).await.unwrap();
-        n.heard().await;
+        n.received().await;
     }
 }
 

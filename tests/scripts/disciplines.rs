@@ -5,7 +5,7 @@ use grackle_client::scripts::{AcquireArguments, Call, CallState, Outcome, Semaph
 use grackle_client::wire::QueueDiscipline::{self, Fifo, Lifo, Unspecified, Weighted};
 use grackle_client::wire::{Metadata, Semaphore};
 
-use crate::support::world::{DAY, MINUTE, NS, Node, SEM, World, granted, lease_id, wanted};
+use grackle_test_support::world::{DAY, MINUTE, NS, Node, SEM, World, granted, lease_id, wanted};
 
 /// A semaphore whose queue has that discipline, and a day's leases: `a b` of p, `c d` of q, `e f` of
 /// r. The lease `z` holds all of it.
@@ -112,9 +112,9 @@ async fn by_arrival_nobody_is_overtaken_whatever_the_weights() {
     w.release("z").await;
     w.release("a").await;
     let [a, c, b, e] = [&calls[0], &calls[1], &calls[2], &calls[3]];
-    assert_eq!(n.heard().await, [granted(&[a]), granted(&[c]), granted(&[b])]);
+    assert_eq!(n.received().await, [granted(&[a]), granted(&[c]), granted(&[b])]);
     w.release("b").await;
-    assert_eq!(n.heard().await, [granted(&[e])]);
+    assert_eq!(n.received().await, [granted(&[e])]);
     w.end().await;
 }
 
@@ -127,7 +127,7 @@ async fn last_come_is_first_served() {
     w.release("e").await;
     w.release("c").await;
     let right: Vec<_> = calls.iter().rev().map(|call| granted(&[call])).collect();
-    assert_eq!(n.heard().await, right);
+    assert_eq!(n.received().await, right);
     w.end().await;
 }
 
@@ -144,7 +144,7 @@ async fn the_last_to_come_goes_ahead_where_it_fits_and_holds_the_others_up_where
     w.queue(&n.call("f"), 3).await;
     assert_eq!(line(&w).await, "f e a");
     w.release("c").await;
-    assert!(n.heard().await.is_empty(), "e would fit, and f stands before it");
+    assert!(n.received().await.is_empty(), "e would fit, and f stands before it");
     w.end().await;
 }
 
@@ -164,8 +164,8 @@ async fn holds_that_grow_go_ahead_by_arrival_under_each_discipline() {
         w.queue(&n.call("d"), 1).await;
         assert!(line(&w).await.starts_with("b a "), "{discipline:?}: {}", line(&w).await);
         w.release("a").await;
-        let heard = n.heard().await;
-        assert_eq!(heard[0], granted(&[&b]), "{discipline:?}");
+        let received = n.received().await;
+        assert_eq!(received[0], granted(&[&b]), "{discipline:?}");
         // Whoever holds nothing any more stands as all others do.
         let right = match discipline {
             Lifo => ("holds b:3 d:1", "a c"),
@@ -231,7 +231,7 @@ async fn calls_that_come_while_their_node_subscribes_are_no_more_than_their_turn
     }
     assert_eq!(line(&w).await, "a c b d a2 c2 a3 c3");
     w.release("z").await;
-    assert_eq!(n.heard().await, [granted(&[&late[0]])]);
+    assert_eq!(n.received().await, [granted(&[&late[0]])]);
     w.end().await;
 }
 
@@ -253,7 +253,7 @@ async fn a_crowd_that_was_parked_comes_back_to_its_turns() {
     w.scripts.park(NS, false, &parked).await.unwrap();
     w.check().await;
     w.release("z").await;
-    assert_eq!(n.heard().await, [granted(&[&others[0]])]);
+    assert_eq!(n.received().await, [granted(&[&others[0]])]);
     let (mut now, mut rng) = (mine.clone(), fastrand::Rng::with_seed(7));
     rng.shuffle(&mut now);
     for call in &now {
@@ -263,7 +263,7 @@ async fn a_crowd_that_was_parked_comes_back_to_its_turns() {
     let (mut holder, mut order) = ("q0".to_owned(), Vec::new());
     for _ in 0..100 {
         w.scripts.release(NS, SEM, &lease_id(&holder)).await.unwrap();
-        let told = n.heard().await;
+        let told = n.received().await;
         let all = mine.iter().chain(&others);
         let next = all.clone().find(|call| told == [granted(&[call])]).unwrap();
         holder = next.lease_id.trim_start_matches("ls_").trim_end_matches('X').to_owned();
@@ -302,7 +302,7 @@ async fn a_process_that_was_idle_has_no_credit() {
     queue(&w, &n, "a b e f").await;
     w.release("z").await;
     w.release("a").await;
-    assert_eq!(n.heard().await.len(), 2);
+    assert_eq!(n.received().await.len(), 2);
     // The virtual time is 1, of a and e. Who comes now starts there, not at 0.
     let waits = queue(&w, &n, "c d").await;
     assert_eq!(line(&w).await, "c b f d");
@@ -366,7 +366,7 @@ async fn a_process_whose_calls_give_up_is_served_as_much_as_one_whose_calls_stay
             w.give_up(&hurry.remove(0).1).await.unwrap();
         }
         w.release(&holder).await;
-        let told = n.heard().await;
+        let told = n.received().await;
         let is_told = |(_, call): &(String, Call)| told == [granted(&[call])];
         let mine = hurry.iter().position(is_told).map(|at| hurry.remove(at));
         served += i32::from(mine.is_some());
@@ -437,9 +437,9 @@ async fn whoever_is_next_by_the_new_order_is_admitted_at_once() {
     let (w, mut n) = world(Fifo, 3).await;
     let calls = queue(&w, &n, "a:3 c:1").await;
     w.take(&n.call("z"), 2).await;
-    assert!(n.heard().await.is_empty());
+    assert!(n.received().await.is_empty());
     turn_to(&w, Lifo).await;
-    assert_eq!(n.heard().await, [granted(&[&calls[1]])]);
+    assert_eq!(n.received().await, [granted(&[&calls[1]])]);
     assert_eq!(w.picture().await, "holds c:1 z:2, queue a:3");
     w.end().await;
 }
@@ -462,7 +462,7 @@ async fn more_than_max_waiters_are_refused_at_the_door() {
     update(&w, SemaphoreRules { max_waiters: Some(1), ..2.into() }).await;
     assert_eq!(line(&w).await, "a");
     w.release("z").await;
-    assert_eq!(n.heard().await.len(), 1);
+    assert_eq!(n.received().await.len(), 1);
     let reply = w.ask(&n.call("e"), wanted(1)).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Acquired, "who need not wait is not refused");
     update(&w, SemaphoreRules { max_waiters: Some(0), ..2.into() }).await;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::support::world::{NS, World, granted, metadata, wanted};
 use grackle_client::Error;
 use grackle_client::scripts::{AcquireArguments, Call, Outcome};
+use grackle_test_support::world::{NS, World, granted, metadata, wanted};
 
 #[tokio::test]
 async fn a_call_that_gives_up_has_timed_out() {
@@ -20,7 +20,7 @@ async fn a_call_that_gives_up_has_timed_out() {
     assert_eq!(w.picture().await, "holds a:5");
     assert_eq!(w.give_up(&call).await.unwrap().outcome, Outcome::TimedOut);
     w.release("a").await;
-    assert!(n.heard().await.is_empty());
+    assert!(n.received().await.is_empty());
     w.end().await;
 }
 
@@ -68,7 +68,7 @@ async fn a_head_that_gives_up_admits_those_behind_it() {
     let reply = w.give_up(&head).await.unwrap();
     assert_eq!(reply.outcome, Outcome::TimedOut);
     assert_eq!(reply.semaphore.unwrap().active_holds, 4);
-    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(n.received().await, [granted(&[&next])]);
     w.end().await;
 }
 
@@ -101,7 +101,7 @@ async fn a_cancelled_head_admits_those_behind_it() {
     w.queue(&head, 5).await;
     w.queue(&next, 1).await;
     w.cancel(&head).await;
-    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(n.received().await, [granted(&[&next])]);
     assert_eq!(w.picture().await, "holds a:3 c:1");
     w.end().await;
 }
@@ -116,7 +116,7 @@ async fn a_cancelled_grant_is_undone_and_goes_to_the_next() {
     w.queue(&next, 2).await;
     w.release("a").await;
     w.cancel(&crossed).await;
-    assert_eq!(n.heard().await, [granted(&[&crossed]), granted(&[&next])]);
+    assert_eq!(n.received().await, [granted(&[&crossed]), granted(&[&next])]);
     assert_eq!(w.picture().await, "holds c:2");
     w.cancel(&crossed).await;
     assert_eq!(w.picture().await, "holds c:2");
@@ -157,7 +157,7 @@ async fn a_cancelled_growth_goes_back_to_the_hold_as_it_was() {
         );
         w.cancel(&waits).await;
         assert_eq!(w.picture().await, "holds a:2");
-        assert!(n.heard().await.is_empty());
+        assert!(n.received().await.is_empty());
     }
     w.end().await;
 }
@@ -171,7 +171,7 @@ async fn a_cancelled_growth_admits_those_who_now_fit() {
     w.take(&grown, 5).await;
     w.queue(&waits, 3).await;
     w.cancel(&grown).await;
-    assert_eq!(n.heard().await, [granted(&[&waits])]);
+    assert_eq!(n.received().await, [granted(&[&waits])]);
     assert_eq!(w.picture().await, "holds a:2 b:3");
     w.end().await;
 }
@@ -189,7 +189,7 @@ async fn a_cancelled_growth_out_of_the_queue_goes_back_too() {
     w.release("b").await;
     assert_eq!(w.picture().await, "holds a:5, queue c:3");
     w.cancel(&grown).await;
-    assert_eq!(n.heard().await, [granted(&[&grown]), granted(&[&next])]);
+    assert_eq!(n.received().await, [granted(&[&grown]), granted(&[&next])]);
     let after = w.hold("a").await;
     assert_eq!((after.weight, after.fencing_token), (2, before.fencing_token));
     w.end().await;

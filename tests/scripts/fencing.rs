@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::support::world::{NS, SEM, START, World, granted};
 use grackle_client::wire::Metadata;
+use grackle_test_support::world::{NS, SEM, START, World, granted};
 
 #[tokio::test]
 async fn tokens_rise_from_hold_to_hold_while_the_clock_stands() {
@@ -42,7 +42,7 @@ async fn tokens_are_in_the_order_of_the_hand_off() {
     w.queue(&c, 1).await;
     w.queue(&b, 1).await;
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&c]), granted(&[&b])]);
+    assert_eq!(n.received().await, [granted(&[&c]), granted(&[&b])]);
     let (b, c) = (w.take(&b, 1).await, w.take(&c, 1).await);
     assert!(first < c && c < b, "{first} {c} {b}");
     w.end().await;

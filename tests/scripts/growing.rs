@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::support::world::{MINUTE, World, granted, metadata, now_or_never, told, wanted};
 use grackle_client::scripts::{AcquireArguments, CallState, Outcome};
+use grackle_test_support::world::{MINUTE, World, granted, metadata, now_or_never, told, wanted};
 
 #[tokio::test]
 async fn a_hold_that_grows_takes_what_is_free_ahead_of_the_queue() {
@@ -14,7 +14,7 @@ async fn a_hold_that_grows_takes_what_is_free_ahead_of_the_queue() {
     w.queue(&n.call("c"), 5).await;
     w.take(&n.call("a"), 4).await;
     assert_eq!(w.picture().await, "holds a:4 b:1, queue c:5");
-    assert!(n.heard().await.is_empty());
+    assert!(n.received().await.is_empty());
     w.end().await;
 }
 
@@ -29,7 +29,7 @@ async fn a_hold_that_has_to_wait_to_grow_stands_before_all_who_hold_nothing() {
     w.queue(&grows, 3).await;
     assert_eq!(w.picture().await, "holds a:1 b:2, queue a:3 c:1");
     w.release("b").await;
-    assert_eq!(n.heard().await, [granted(&[&grows])]);
+    assert_eq!(n.received().await, [granted(&[&grows])]);
     assert_eq!(w.picture().await, "holds a:3, queue c:1");
     w.end().await;
 }
@@ -53,10 +53,10 @@ async fn holds_that_grow_take_turns_by_arrival() {
     assert_eq!(w.picture().await, "holds a:1 y:1 z:1, queue z:3 y:3 a:2 b:2");
     w.give_up(&a).await.unwrap();
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&z])]);
+    assert_eq!(n.received().await, [granted(&[&z])]);
     assert_eq!(w.picture().await, "holds y:1 z:3, queue y:3 b:2");
     w.release("z").await;
-    assert_eq!(n.heard().await, [granted(&[&y])]);
+    assert_eq!(n.received().await, [granted(&[&y])]);
     w.end().await;
 }
 
@@ -77,7 +77,7 @@ async fn the_old_hold_stays_as_it_is_until_growth_is_granted() {
     assert_eq!((during.locked_at, during.fencing_token), (before.locked_at, token.fencing_token));
     w.advance(1).await;
     w.release("b").await;
-    assert_eq!(n.heard().await, [granted(&[&grows])]);
+    assert_eq!(n.received().await, [granted(&[&grows])]);
     let after = w.hold("a").await;
     assert_eq!((after.weight, &after.metadata), (2, &new));
     assert_eq!(after.locked_at, w.clock.now().await);
@@ -101,7 +101,7 @@ async fn growth_that_ends_without_a_grant_leaves_the_hold_alone() {
     w.queue(&heavy, 3).await;
     w.set_permits(2).await.unwrap();
     assert_eq!(
-        n.heard().await,
+        n.received().await,
         [told("WEIGHT_EXCEEDS_PERMITS weight exceeds semaphore permits", &[&heavy])]
     );
     let after = w.hold("a").await;
@@ -122,7 +122,7 @@ async fn the_head_that_grows_holds_back_all_others_and_frees_them_when_it_gives_
     let reply = w.give_up(&grows).await.unwrap();
     assert_eq!(reply.outcome, Outcome::TimedOut);
     assert_eq!(reply.semaphore.unwrap().active_holds, 4);
-    assert_eq!(n.heard().await, [granted(&[&waits])]);
+    assert_eq!(n.received().await, [granted(&[&waits])]);
     w.end().await;
 }
 
@@ -142,7 +142,7 @@ async fn a_lease_that_releases_while_it_grows_waits_where_it_arrived() {
     assert_eq!(w.picture().await, "holds b:1, queue c:2 a:2 d:1");
     w.release("b").await;
     w.release("c").await;
-    assert_eq!(n.heard().await, [granted(&[&before]), granted(&[&grows])]);
+    assert_eq!(n.received().await, [granted(&[&before]), granted(&[&grows])]);
     w.end().await;
 }
 
@@ -157,7 +157,7 @@ async fn a_cancelled_grant_leaves_the_growth_behind_it_waiting_where_it_arrived(
     w.queue(&before, 1).await;
     w.queue(&grows, 2).await;
     w.cancel(&fresh).await;
-    assert_eq!(n.heard().await, [granted(&[&before])]);
+    assert_eq!(n.received().await, [granted(&[&before])]);
     assert_eq!(w.picture().await, "holds b:1 c:1, queue a:2");
     w.end().await;
 }
@@ -171,14 +171,14 @@ async fn a_grant_parked_leaves_its_older_place_to_the_growth_behind_it() {
     w.queue(&crossed, 1).await;
     w.queue(&before, 2).await;
     w.take(&n.call("d"), 1).await;
-    assert_eq!(n.heard().await, [granted(&[&crossed])]);
+    assert_eq!(n.received().await, [granted(&[&crossed])]);
     let grows = n.call("a");
     w.queue(&grows, 2).await;
     assert_eq!(w.picture().await, "holds a:1 d:1, queue a:2 c:2");
     assert_eq!(w.park(&crossed, true, MINUTE).await, CallState::Waiting);
     assert_eq!(w.picture().await, "holds d:1, queue a:2 c:2");
     w.release("d").await;
-    assert_eq!(n.heard().await, [granted(&[&grows])]);
+    assert_eq!(n.received().await, [granted(&[&grows])]);
     w.end().await;
 }
 
@@ -196,7 +196,7 @@ async fn a_growth_parked_comes_back_ahead_of_the_queue() {
     w.resume(&grows).await;
     assert_eq!(w.picture().await, "holds a:1 b:1, queue a:3 c:2");
     w.release("b").await;
-    assert_eq!(n.heard().await, [granted(&[&grows])]);
+    assert_eq!(n.received().await, [granted(&[&grows])]);
     w.end().await;
 }
 
@@ -210,7 +210,7 @@ async fn less_weight_while_it_grows_ends_the_growth_and_admits_those_behind() {
     w.queue(&grows, 5).await;
     w.queue(&waits, 1).await;
     w.take(&n.call("a"), 2).await;
-    assert_eq!(n.heard().await, [granted(&[&grows]), granted(&[&waits])]);
+    assert_eq!(n.received().await, [granted(&[&grows]), granted(&[&waits])]);
     assert_eq!(w.picture().await, "holds a:2 b:2 c:1");
     w.end().await;
 }
@@ -227,7 +227,10 @@ async fn a_lease_that_ends_while_it_grows_frees_its_hold_and_its_place() {
     w.queue(&waits, 2).await;
     w.advance(5).await;
     w.sweep("n").await;
-    assert_eq!(n.heard().await, [told("NO_LEASE lease not found", &[&grows]), granted(&[&waits])]);
+    assert_eq!(
+        n.received().await,
+        [told("NO_LEASE lease not found", &[&grows]), granted(&[&waits])]
+    );
     assert_eq!(w.picture().await, "holds b:1 c:2");
     w.end().await;
 }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use crate::support::world::{
-    DAY, MINUTE, NS, START, World, granted, lease_id, metadata, told, wanted,
-};
 use grackle_client::scripts::{Message, PageStart};
 use grackle_client::wire::{
     CreateSemaphoreLeaseRequest, ListSemaphoreLeasesRequest, Metadata, RevokeSemaphoreLeaseRequest,
 };
 use grackle_client::{Error, Limits};
+use grackle_test_support::world::{
+    DAY, MINUTE, NS, START, World, granted, lease_id, metadata, told, wanted,
+};
 
 fn assert_gone<T: std::fmt::Debug>(reply: Result<T, Error>) {
     assert!(matches!(reply, Err(Error::LeaseNotFound)), "{reply:?}");
@@ -113,16 +113,16 @@ async fn a_refresh_may_shorten() {
     assert_eq!(refreshed.unwrap().expires_at, (START + 2_000_000) * 1_000);
     w.advance(2).await;
     w.sweep("n").await;
-    assert_eq!(n.heard().await, [granted(&[&call])]);
+    assert_eq!(n.received().await, [granted(&[&call])]);
     w.end().await;
 }
 
 #[tokio::test]
 async fn whatever_brings_the_next_expiry_forward_is_said_to_the_nodes_that_wait() {
     let w = World::new().await;
-    let mut ear = w.announcements().await;
+    let mut subscription = w.announcements().await;
     let mut said = async || {
-        let messages = ear.messages().await.into_iter();
+        let messages = subscription.messages().await.into_iter();
         let sweep = |message| match message {
             Message::Sweep { sweep_in } => sweep_in,
             other => panic!("{other:?}"),
@@ -159,12 +159,12 @@ async fn a_revoke_releases_all_at_once() {
     w.queue(&on_s, 1).await;
     w.queue(&on_t, 1).await;
     w.revoke("a").await;
-    let mut heard = n.heard().await;
-    heard.sort();
+    let mut received = n.received().await;
+    received.sort();
     let mut right =
         [told("NO_LEASE lease not found", &[&waits]), granted(&[&on_s]), granted(&[&on_t])];
     right.sort();
-    assert_eq!(heard, right);
+    assert_eq!(received, right);
     assert_eq!(w.picture().await, "holds b:1");
     assert_eq!(w.picture_of("t").await, "holds b:1 c:1");
     assert_gone(w.scripts.revoke_lease(NS, &lease_id("a")).await);
@@ -183,7 +183,7 @@ async fn a_lease_that_is_being_revoked_is_gone_before_all_is_cleared_away() {
     let leases = format!("{}:leases", w.namespace());
     let _: i64 = w.redis.run(&["ZADD", &leases, "0", &lease_id("a")]).await;
     assert_gone(w.scripts.get_lease(NS, &lease_id("a")).await);
-    assert_eq!(n.heard().await, [granted(&[&call])]);
+    assert_eq!(n.received().await, [granted(&[&call])]);
     let _: i64 = w.redis.run(&["ZADD", &leases, "0", &lease_id("b")]).await;
     w.revoke("b").await;
     assert_eq!(w.picture().await, "");

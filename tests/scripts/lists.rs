@@ -1,12 +1,12 @@
 //! Pages of every list, both ways, whatever becomes of the entries meanwhile.
 
-use crate::support::world::{DAY, NS, SEM, World, lease_id, wanted};
 use grackle_client::scripts::{AcquireArguments, Call, Edge, PageReply, PageStart};
 use grackle_client::wire::{
     ListNamespacesRequest, ListSemaphoreHoldersRequest, ListSemaphoreLeasesRequest,
     ListSemaphoreWaitersRequest, ListSemaphoresRequest, Metadata,
 };
 use grackle_client::{Client, Error};
+use grackle_test_support::world::{DAY, NS, SEM, World, lease_id, wanted};
 
 #[derive(Debug, Clone, Copy)]
 enum List {

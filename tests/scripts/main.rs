@@ -23,8 +23,6 @@ mod queue;
 mod random;
 mod schedules;
 mod semaphores;
-#[path = "../support/mod.rs"]
-mod support;
 mod sweep;
 mod waiters;
 mod watch;

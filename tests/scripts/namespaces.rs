@@ -1,9 +1,11 @@
 //! Namespaces: made once, replaced whole, deleted with everything inside.
 
-use crate::support::world::{DAY, MINUTE, NS, START, World, lease_id, metadata, told, wanted};
 use grackle_client::scripts::PageStart;
 use grackle_client::wire::{CreateNamespaceRequest, Metadata};
 use grackle_client::{Error, Limits};
+use grackle_test_support::world::{
+    DAY, MINUTE, NS, START, World, lease_id, metadata, told, wanted,
+};
 
 const GONE: &str = "NO_NAMESPACE namespace not found";
 
@@ -118,8 +120,8 @@ async fn deletion_takes_everything_inside_and_tells_those_who_wait() {
     w.park(&parked, false, MINUTE).await;
     w.scripts.delete_namespace(NS).await.unwrap();
     w.check().await;
-    assert_eq!(n.heard().await, [told(GONE, &[&waits]), told(GONE, &[&grows])]);
-    assert_eq!(m.heard().await, [told(GONE, &[&elsewhere])]);
+    assert_eq!(n.received().await, [told(GONE, &[&waits]), told(GONE, &[&grows])]);
+    assert_eq!(m.received().await, [told(GONE, &[&elsewhere])]);
     let clock = format!("{}:clock", w.namespace());
     assert_eq!(w.redis.keys_left().await, [clock]);
     assert_gone(w.ask(&waits, wanted(1)).await);
@@ -163,7 +165,7 @@ async fn what_a_deletion_cut_short_has_left_is_cleared_away_by_the_next_creation
     assert_gone(w.scripts.acquire(NS, &waits, wanted(1)).await);
     w.scripts.create_namespace("r2", NS, "", &Metadata::new()).await.unwrap();
     w.check().await;
-    assert_eq!(n.heard().await, [told(GONE, &[&waits])]);
+    assert_eq!(n.received().await, [told(GONE, &[&waits])]);
     let clock = format!("{}:clock", w.namespace());
     let index = format!("{}:namespaces", w.redis.prefix());
     assert_eq!(w.redis.keys_left().await, [index, w.namespace(), clock]);
@@ -188,7 +190,7 @@ async fn a_crowd_is_cleared_away_in_steps() {
     w.scripts.delete_namespace(NS).await.unwrap();
     w.check().await;
     assert!(w.scripts_run(monitor).await > 4);
-    assert_eq!(n.heard().await, [told(GONE, &[&waits])]);
+    assert_eq!(n.received().await, [told(GONE, &[&waits])]);
     let clock = format!("{}:clock", w.namespace());
     assert_eq!(w.redis.keys_left().await, [clock]);
     w.end().await;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::support::world::{MINUTE, World, granted, metadata, now_or_never, told, wanted};
 use grackle_client::Error;
 use grackle_client::scripts::{AcquireArguments, CallState, Outcome};
+use grackle_test_support::world::{MINUTE, World, granted, metadata, now_or_never, told, wanted};
 
 #[tokio::test]
 async fn two_calls_of_a_lease_on_one_node_are_one_waiter() {
@@ -17,7 +17,7 @@ async fn two_calls_of_a_lease_on_one_node_are_one_waiter() {
     let waiting = w.get().await;
     assert_eq!((waiting.waiting_count, waiting.waiting_weight), (1, 3));
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&one, &other])]);
+    assert_eq!(n.received().await, [granted(&[&one, &other])]);
     assert_eq!(w.picture().await, "holds b:3");
     let token = w.take(&one, 2).await;
     assert_eq!(w.take(&other, 3).await, token);
@@ -35,8 +35,8 @@ async fn two_calls_of_a_lease_on_two_nodes_are_one_waiter() {
     w.queue(&other, 2).await;
     assert_eq!(w.picture().await, "holds a:5, queue b:2");
     w.release("a").await;
-    assert_eq!(m.heard().await, [granted(&[&one])]);
-    assert_eq!(n.heard().await, [granted(&[&other])]);
+    assert_eq!(m.received().await, [granted(&[&one])]);
+    assert_eq!(n.received().await, [granted(&[&other])]);
     assert_eq!(w.picture().await, "holds b:2");
     w.end().await;
 }
@@ -57,7 +57,7 @@ async fn the_later_weight_and_labels_stand_at_the_first_ones_place() {
     w.queue_with(&one, AcquireArguments { metadata: &first, ..wanted(4) }).await;
     assert_eq!(w.picture().await, "holds a:5, queue b:1 c:5");
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&one, &other])]);
+    assert_eq!(n.received().await, [granted(&[&one, &other])]);
     let hold = w.hold("b").await;
     assert_eq!((hold.weight, hold.metadata), (1, later));
     w.end().await;
@@ -73,7 +73,7 @@ async fn a_later_call_too_heavy_for_the_semaphore_changes_nothing() {
     let refused = w.ask(&n.call("b"), wanted(6)).await;
     assert!(matches!(refused, Err(Error::WeightExceedsPermits)), "{refused:?}");
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&one])]);
+    assert_eq!(n.received().await, [granted(&[&one])]);
     assert_eq!(w.picture().await, "holds b:2");
     w.end().await;
 }
@@ -92,7 +92,7 @@ async fn a_later_call_that_may_not_wait_changes_nothing_where_it_does_not_fit() 
     }
     assert_eq!(w.picture().await, "holds a:4, queue c:5 b:3");
     assert_eq!(w.wait("b").await.calls.len(), 1);
-    assert!(n.heard().await.is_empty());
+    assert!(n.received().await.is_empty());
     w.end().await;
 }
 
@@ -107,8 +107,8 @@ async fn a_lighter_call_at_the_head_is_granted_for_both_and_admits_the_next() {
     let light = n.call("b");
     let reply = w.ask(&light, wanted(1)).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Acquired);
-    assert_eq!(m.heard().await, [granted(&[&heavy])]);
-    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(m.received().await, [granted(&[&heavy])]);
+    assert_eq!(n.received().await, [granted(&[&next])]);
     assert_eq!(w.picture().await, "holds a:3 b:1 c:1");
     w.end().await;
 }
@@ -129,7 +129,7 @@ async fn each_call_has_its_own_timeout() {
     assert_eq!(reply.semaphore.unwrap().waiting_count, 2);
     assert_eq!(w.picture().await, "holds a:5, queue b:3 c:5");
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&long])]);
+    assert_eq!(n.received().await, [granted(&[&long])]);
     w.end().await;
 }
 
@@ -147,8 +147,8 @@ async fn each_call_has_its_own_cancellation() {
     w.cancel(&one).await;
     assert_eq!(w.picture().await, "holds a:5, queue c:1");
     w.release("a").await;
-    assert!(m.heard().await.is_empty());
-    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert!(m.received().await.is_empty());
+    assert_eq!(n.received().await, [granted(&[&next])]);
     w.end().await;
 }
 
@@ -161,7 +161,7 @@ async fn a_grant_that_answered_both_ends_only_with_both_cancelled() {
     w.queue(&one, 3).await;
     w.queue(&other, 3).await;
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&one, &other])]);
+    assert_eq!(n.received().await, [granted(&[&one, &other])]);
     w.cancel(&one).await;
     assert_eq!(w.picture().await, "holds b:3");
     w.cancel(&one).await;
@@ -184,7 +184,7 @@ async fn a_call_in_time_gets_the_grant_that_the_other_call_gave_up_before() {
     assert_eq!(w.give_up(&one).await.unwrap().outcome, Outcome::Acquired);
     assert_eq!(w.give_up(&other).await.unwrap().outcome, Outcome::Acquired);
     assert_eq!(w.picture().await, "holds b:3");
-    assert_eq!(n.heard().await.len(), 1);
+    assert_eq!(n.received().await.len(), 1);
     w.end().await;
 }
 
@@ -199,8 +199,8 @@ async fn the_end_of_the_lease_tells_every_call_of_the_waiter() {
     }
     w.revoke("b").await;
     let gone = "NO_LEASE lease not found";
-    assert_eq!(m.heard().await, [told(gone, &[&calls[0], &calls[2]])]);
-    assert_eq!(n.heard().await, [told(gone, &[&calls[1]])]);
+    assert_eq!(m.received().await, [told(gone, &[&calls[0], &calls[2]])]);
+    assert_eq!(n.received().await, [told(gone, &[&calls[1]])]);
     assert_eq!(w.picture().await, "holds a:5");
     w.end().await;
 }
@@ -210,13 +210,13 @@ async fn the_death_of_one_of_two_nodes_leaves_the_waiter_in_the_queue() {
     let w = World::with(5, "a b c").await;
     let (mut m, mut n) = (w.node("m").await, w.node("n").await);
     w.take(&n.call("a"), 5).await;
-    let (lost, heard, next) = (m.call("b"), n.call("b"), n.call("c"));
+    let (lost, received, next) = (m.call("b"), n.call("b"), n.call("c"));
     w.queue(&lost, 3).await;
-    w.queue(&heard, 3).await;
+    w.queue(&received, 3).await;
     w.queue(&next, 5).await;
     m.dies().await;
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&heard])]);
+    assert_eq!(n.received().await, [granted(&[&received])]);
     assert_eq!(w.picture().await, "holds b:3, queue c:5");
     m.returns().await;
     let CallState::Answered(reply) = w.resume(&lost).await else { panic!("no answer") };
@@ -252,7 +252,7 @@ async fn a_call_whose_grant_a_later_call_has_changed_was_granted_all_the_same() 
     let (one, other) = (n.call("b"), n.call("b"));
     w.queue(&one, 1).await;
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&one])]);
+    assert_eq!(n.received().await, [granted(&[&one])]);
     let token = w.take(&other, 5).await;
     assert_eq!(w.give_up(&one).await.unwrap().outcome, Outcome::Acquired);
     let CallState::Answered(reply) = w.resume(&one).await else { panic!("no answer") };
@@ -281,6 +281,6 @@ async fn a_waiter_has_no_more_calls_than_64_that_are_not_over() {
     assert_eq!(w.wait("b").await.calls.len(), 63);
     w.release("a").await;
     let right: Vec<_> = calls[2..].iter().chain([&more]).collect();
-    assert_eq!(n.heard().await, [granted(&right)]);
+    assert_eq!(n.received().await, [granted(&right)]);
     w.end().await;
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::support::world::{MINUTE, NS, World, granted, now_or_never, wanted};
 use grackle_client::Error;
 use grackle_client::scripts::{AcquireArguments, AcquireReply, CallState, Outcome};
+use grackle_test_support::world::{MINUTE, NS, World, granted, now_or_never, wanted};
 
 fn answered(resumed: CallState) -> AcquireReply {
     match resumed {
@@ -27,14 +27,14 @@ async fn a_call_parked_is_passed_over_and_comes_back_to_its_place() {
     let waiting = w.get().await;
     assert_eq!((waiting.waiting_count, waiting.waiting_weight), (2, 6));
     w.park(&second, false, MINUTE).await;
-    assert_eq!(n.heard().await, [granted(&[&third])]);
+    assert_eq!(n.received().await, [granted(&[&third])]);
     assert_eq!(w.picture().await, "holds a:3 d:1, parked b:5 c:5");
     assert_eq!(w.resume(&second).await, CallState::Waiting);
     assert_eq!(w.resume(&first).await, CallState::Waiting);
     assert_eq!(w.picture().await, "holds a:3 d:1, queue b:5 c:5");
     w.release("a").await;
     w.release("d").await;
-    assert_eq!(n.heard().await, [granted(&[&first])]);
+    assert_eq!(n.received().await, [granted(&[&first])]);
     w.end().await;
 }
 
@@ -50,7 +50,7 @@ async fn a_call_that_is_not_heard_yet_queues_aside_and_keeps_its_arrival() {
     w.resume(&first).await;
     assert_eq!(w.picture().await, "holds a:1, queue z:1 b:1");
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&first])]);
+    assert_eq!(n.received().await, [granted(&[&first])]);
     w.end().await;
 }
 
@@ -89,7 +89,7 @@ async fn whoever_comes_back_is_granted_what_is_free_by_now_and_told_so_at_once()
     let [of_other, of_one] = [0, 1].map(|index| answered(resumed.1[index].clone()));
     assert_eq!((of_one.outcome, of_other.outcome), (Outcome::Acquired, Outcome::Acquired));
     assert!(of_one.fencing_token < of_other.fencing_token, "in the order of their places");
-    assert_eq!(n.heard().await, [granted(&[&one]), granted(&[&other])]);
+    assert_eq!(n.received().await, [granted(&[&one]), granted(&[&other])]);
     assert_eq!(of_one, w.ask(&one, wanted(1)).await.unwrap());
     w.end().await;
 }
@@ -142,7 +142,7 @@ async fn a_call_that_gives_up_aside_passes_nobody() {
     w.queue(&last, 1).await;
     assert_eq!(w.give_up(&parked).await.unwrap().outcome, Outcome::TimedOut);
     assert_eq!(w.picture().await, "holds a:1, queue b:2 d:1");
-    assert!(n.heard().await.is_empty());
+    assert!(n.received().await.is_empty());
     w.end().await;
 }
 
@@ -266,7 +266,7 @@ async fn a_grant_that_crossed_is_undone_to_its_old_place() {
     w.release("a").await;
     assert_eq!(w.picture().await, "holds b:1, queue c:2 d:1");
     assert_eq!(w.park(&crossed, true, Duration::from_secs(10)).await, CallState::Waiting);
-    assert_eq!(n.heard().await, [granted(&[&crossed]), granted(&[&behind])]);
+    assert_eq!(n.received().await, [granted(&[&crossed]), granted(&[&behind])]);
     assert_eq!(w.picture().await, "holds c:2, queue d:1, parked b:1");
     let after = w.wait("b").await;
     assert_eq!((after.score, after.queued_at), (before.score, before.queued_at));
@@ -275,7 +275,7 @@ async fn a_grant_that_crossed_is_undone_to_its_old_place() {
     w.queue(&again, 1).await;
     assert_eq!(w.picture().await, "holds c:2, queue b:1 d:1");
     w.release("c").await;
-    assert_eq!(n.heard().await, [granted(&[&again]), granted(&[&last])]);
+    assert_eq!(n.received().await, [granted(&[&again]), granted(&[&last])]);
     w.end().await;
 }
 
@@ -330,7 +330,7 @@ async fn many_are_parked_and_come_back_in_one_step() {
     assert_eq!(resumed, vec![CallState::Waiting; 5]);
     assert_eq!(w.picture().await, "holds a:1, queue b:1 c:1 e:1");
     assert_eq!(w.picture_of("t").await, "holds a:1, queue b:1 d:1");
-    assert!(n.heard().await.is_empty());
+    assert!(n.received().await.is_empty());
     w.end().await;
 }
 

@@ -2,16 +2,33 @@
 
 use std::time::Duration;
 
-use crate::support::world::{BUDGET, DAY, NS, Node, OWNERLESS, SEM, World, granted, lease_id};
 use grackle_client::Error;
 use grackle_client::scripts::{Call, Outcome, PageStart, SemaphoreRules};
 use grackle_client::wire::{Metadata, Semaphore};
+use grackle_test_support::world::{
+    BUDGET, DAY, NS, Node, OWNERLESS, SEM, World, granted, lease_id,
+};
 
 /// Longer than a call is remembered.
 const LONG_AFTER: u64 = 601;
 
-impl World {
+/// What downs and ups do.
+#[allow(async_fn_in_trait, reason = "for the tests of this file alone")]
+trait Plain {
     /// Was a permit taken?
+    async fn down(&self, ticket: &str) -> bool;
+
+    async fn up(&self, ticket: &str) -> Semaphore;
+
+    async fn disown(&self, lease: &str) -> Result<Semaphore, Error>;
+
+    async fn remembered(&self) -> usize;
+
+    /// Deletes the semaphore, and sees that nothing of it is left.
+    async fn end_without_owners(&self);
+}
+
+impl Plain for World {
     async fn down(&self, ticket: &str) -> bool {
         let reply = self.scripts.down(NS, SEM, ticket, &[]).await.unwrap();
         self.check().await;
@@ -38,7 +55,6 @@ impl World {
         self.state().await.zset(&format!(":semaphore:{SEM}:calls")).len()
     }
 
-    /// Deletes the semaphore, and sees that nothing of it is left.
     async fn end_without_owners(&self) {
         self.scripts.delete_semaphore(NS, SEM).await.unwrap();
         self.end().await;
@@ -127,8 +143,8 @@ async fn calls_are_remembered_until_their_answers_are_heard_or_nobody_asks_again
     let w = World::of(9).await;
     w.down("n:1").await;
     w.up("n:2").await;
-    let heard = ["n:1".to_owned(), "n:2".to_owned()];
-    w.scripts.down(NS, SEM, "n:3", &heard).await.unwrap();
+    let received = ["n:1".to_owned(), "n:2".to_owned()];
+    w.scripts.down(NS, SEM, "n:3", &received).await.unwrap();
     w.check().await;
     assert_eq!(w.remembered().await, 1);
     w.advance(LONG_AFTER).await;
@@ -170,10 +186,10 @@ async fn up_hands_on_to_the_head_of_the_queue_in_the_same_step() {
     w.queue(&a, 1).await;
     w.queue(&b, 1).await;
     assert_eq!(value(&w.up("m:1").await), 0, "somebody else's already");
-    assert_eq!(n.heard().await, [granted(&[&a])]);
+    assert_eq!(n.received().await, [granted(&[&a])]);
     assert_eq!(w.picture().await, "holds a:1, queue b:1");
     assert_eq!(value(&w.up("m:2").await), 0, "one permit more, and handed on");
-    assert_eq!(n.heard().await, [granted(&[&b])]);
+    assert_eq!(n.received().await, [granted(&[&b])]);
     w.end().await;
 }
 
@@ -182,7 +198,7 @@ async fn down_does_not_pass_those_who_wait() {
     let (w, mut n) = behind_a_heavy_one().await;
     assert!(!w.down("m:1").await, "one is free, and somebody waits for two");
     w.up("m:2").await;
-    assert_eq!(n.heard().await.len(), 1);
+    assert_eq!(n.received().await.len(), 1);
     assert_eq!(w.picture().await, "holds a:2");
     w.end().await;
 }
@@ -222,7 +238,7 @@ async fn a_down_that_nobody_waits_for_is_undone_if_it_took_anything() {
         assert_eq!(undo("n:u2", "n:1").await, 0);
         assert_eq!(w.picture().await, "holds a:1");
     }
-    assert_eq!(n.heard().await, [granted(&[&a])]);
+    assert_eq!(n.received().await, [granted(&[&a])]);
     assert_eq!(undo("n:u3", "n:1").await, 0, "once");
     assert_eq!(w.get().await.permits, 1);
     w.end().await;
@@ -250,10 +266,10 @@ async fn a_hold_that_is_disowned_outlives_its_lease_and_changes_nothing_else() {
         assert_eq!(value(&w.disown("a").await.unwrap()), 0);
         assert_eq!(w.picture().await, "holds ownerless:2, queue b:1");
     }
-    assert!(n.heard().await.is_empty(), "nothing was freed");
+    assert!(n.received().await.is_empty(), "nothing was freed");
     assert!(matches!(w.scripts.get_lease(NS, &lease_id("a")).await, Err(Error::LeaseNotFound)));
     w.up("n:2").await;
-    assert_eq!(n.heard().await, [granted(&[&b])]);
+    assert_eq!(n.received().await, [granted(&[&b])]);
     w.end_without_owners().await;
 }
 
@@ -265,7 +281,7 @@ async fn one_permit_is_disowned_whatever_was_asked_for_under_the_lease() {
     let b = n.call("b");
     w.queue(&b, 2).await;
     assert_eq!(value(&w.disown("a").await.unwrap()), 0);
-    assert_eq!(n.heard().await, [granted(&[&b])]);
+    assert_eq!(n.received().await, [granted(&[&b])]);
     assert_eq!(w.picture().await, "holds b:2 ownerless:1");
     w.end_without_owners().await;
 }
@@ -288,9 +304,9 @@ async fn an_up_while_a_hand_off_is_on_its_way_leaves_the_permits_as_they_were() 
     let (first, call) = wait_for_a_down(&w, &n, "a").await;
     let (second, next) = wait_for_a_down(&w, &n, "b").await;
     w.up("n:2").await;
-    assert_eq!(n.heard().await, [granted(&[&call])]);
+    assert_eq!(n.received().await, [granted(&[&call])]);
     assert_eq!(value(&w.up("n:3").await), 0, "for the next");
-    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(n.received().await, [granted(&[&next])]);
     assert_eq!(w.get().await.permits, 2);
     let disown = async |lease: &str| {
         let semaphore = w.scripts.disown(NS, SEM, lease, &[]).await.unwrap();
@@ -405,11 +421,11 @@ async fn with_its_semaphore_and_with_its_namespace_all_is_gone() {
 #[tokio::test]
 async fn those_who_watch_are_told() {
     let w = World::of(1).await;
-    let mut ear = w.watch(SEM).await;
+    let mut subscription = w.watch(SEM).await;
     w.down("n:1").await;
     w.up("n:2").await;
     w.up("n:3").await;
-    let told: Vec<grackle_client::scripts::WatchReply> = ear.messages_as().await;
+    let told: Vec<grackle_client::scripts::WatchReply> = subscription.messages_as().await;
     let values: Vec<_> =
         told.iter().map(|sight| value(sight.semaphore.as_ref().unwrap())).collect();
     assert_eq!(values, [0, 1, 2]);

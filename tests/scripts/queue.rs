@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::support::world::{DAY, MINUTE, NS, World, granted, now_or_never, told, wanted};
 use grackle_client::scripts::{AcquireArguments, CallState, Outcome};
+use grackle_test_support::world::{DAY, MINUTE, NS, World, granted, now_or_never, told, wanted};
 
 #[tokio::test]
 async fn waiters_are_admitted_in_the_order_of_their_arrival() {
@@ -18,7 +18,7 @@ async fn waiters_are_admitted_in_the_order_of_their_arrival() {
     assert_eq!(w.picture().await, "holds a:1, queue z:1 y:1 x:1");
     for (holder, next) in ["a", "z", "y"].into_iter().zip(&calls) {
         w.release(holder).await;
-        assert_eq!(n.heard().await, [granted(&[next])]);
+        assert_eq!(n.received().await, [granted(&[next])]);
     }
     assert_eq!(w.picture().await, "holds x:1");
     w.end().await;
@@ -34,10 +34,10 @@ async fn a_light_newcomer_does_not_pass_a_heavy_waiter() {
     w.queue(&light, 1).await;
     assert_eq!(w.picture().await, "holds a:3, queue b:5 c:1");
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&heavy])]);
+    assert_eq!(n.received().await, [granted(&[&heavy])]);
     assert_eq!(w.picture().await, "holds b:5, queue c:1");
     w.release("b").await;
-    assert_eq!(n.heard().await, [granted(&[&light])]);
+    assert_eq!(n.received().await, [granted(&[&light])]);
     w.end().await;
 }
 
@@ -51,7 +51,7 @@ async fn an_attempt_that_may_not_wait_does_not_pass_a_waiter() {
     assert_eq!(reply.outcome, Outcome::Unavailable);
     assert_eq!(reply.semaphore.unwrap().waiting_weight, 5);
     assert_eq!(w.picture().await, "holds a:3, queue b:5");
-    assert!(n.heard().await.is_empty());
+    assert!(n.received().await.is_empty());
     w.end().await;
 }
 
@@ -67,7 +67,7 @@ async fn a_release_admits_as_many_as_fit_and_tells_each_once() {
     let released = w.release("a").await;
     assert_eq!((released.active_holds, released.active_holders_count), (6, 3));
     assert_eq!((released.waiting_count, released.waiting_weight), (2, 2));
-    assert_eq!(n.heard().await, [0, 1, 2].map(|i| granted(&[&calls[i]])));
+    assert_eq!(n.received().await, [0, 1, 2].map(|i| granted(&[&calls[i]])));
     assert_eq!(w.picture().await, "holds b:1 c:2 d:3, queue e:1 f:1");
     w.end().await;
 }
@@ -86,8 +86,8 @@ async fn a_returned_permit_wakes_exactly_one() {
         w.queue(&nodes[node].call(lease), 1).await;
     }
     w.release("b").await;
-    assert_eq!(nodes[0].heard().await, Vec::<String>::new());
-    assert_eq!(nodes[1].heard().await, ["Acquired n:0"]);
+    assert_eq!(nodes[0].received().await, Vec::<String>::new());
+    assert_eq!(nodes[1].received().await, ["Acquired n:0"]);
     assert_eq!(w.picture().await, "holds a:1 c:1, queue d:1 e:1 f:1");
     w.end().await;
 }
@@ -120,10 +120,10 @@ async fn permits_released_while_nobody_fits_go_to_the_head_once_there_are_enough
     w.queue(&call, 3).await;
     for lease in ["b", "a"] {
         w.release(lease).await;
-        assert!(n.heard().await.is_empty());
+        assert!(n.received().await.is_empty());
     }
     w.release("c").await;
-    assert_eq!(n.heard().await, [granted(&[&call])]);
+    assert_eq!(n.received().await, [granted(&[&call])]);
     assert_eq!(w.picture().await, "holds d:3");
     w.end().await;
 }
@@ -139,7 +139,7 @@ async fn a_hold_that_shrinks_admits_those_who_now_fit() {
     let reply = w.ask(&n.call("a"), wanted(2)).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Acquired);
     assert_eq!(reply.semaphore.unwrap(), w.get().await);
-    assert_eq!(n.heard().await, [granted(&[&b])]);
+    assert_eq!(n.received().await, [granted(&[&b])]);
     assert_eq!(w.picture().await, "holds a:2 b:2, queue c:2");
     w.end().await;
 }
@@ -155,7 +155,7 @@ async fn raised_permits_admit_at_once() {
     }
     let updated = w.set_permits(3).await.unwrap();
     assert_eq!((updated.permits, updated.active_holds, updated.waiting_count), (3, 3, 1));
-    assert_eq!(n.heard().await, [granted(&[&calls[0]]), granted(&[&calls[1]])]);
+    assert_eq!(n.received().await, [granted(&[&calls[0]]), granted(&[&calls[1]])]);
     w.end().await;
 }
 
@@ -174,19 +174,19 @@ async fn lowered_permits_end_the_waits_that_they_can_never_satisfy() {
     let updated = w.set_permits(7).await.unwrap();
     assert_eq!((updated.waiting_count, updated.waiting_weight), (2, 11));
     assert_eq!(
-        n.heard().await,
+        n.received().await,
         [told("WEIGHT_EXCEEDS_PERMITS weight exceeds semaphore permits", &[&d])]
     );
     let updated = w.set_permits(6).await.unwrap();
     assert_eq!((updated.active_holds, updated.waiting_count), (3, 1));
-    let heard = n.heard().await;
-    assert_eq!(heard, [told("WEIGHT_EXCEEDS_PERMITS weight exceeds semaphore permits", &[&b])]);
+    let received = n.received().await;
+    assert_eq!(received, [told("WEIGHT_EXCEEDS_PERMITS weight exceeds semaphore permits", &[&b])]);
     w.set_permits(5).await.unwrap();
     w.set_permits(4).await.unwrap();
     assert_eq!(w.picture().await, "holds a:3, queue c:4");
     let refused = w.set_permits(2).await;
     assert!(matches!(refused, Err(grackle_client::Error::PermitsBelowActiveHolds)), "{refused:?}");
-    assert!(n.heard().await.is_empty());
+    assert!(n.received().await.is_empty());
     w.end().await;
 }
 
@@ -202,7 +202,7 @@ async fn lowered_permits_end_waits_that_stand_aside_too_and_let_the_next_in() {
     w.queue(&light, 4).await;
     w.set_permits(7).await.unwrap();
     let heavy = told("WEIGHT_EXCEEDS_PERMITS weight exceeds semaphore permits", &[&head]);
-    assert_eq!(n.heard().await, [heavy, granted(&[&light])]);
+    assert_eq!(n.received().await, [heavy, granted(&[&light])]);
     assert_eq!(w.picture().await, "holds a:3 d:4");
     assert_eq!(w.resume(&parked).await, CallState::Unknown);
     let refused = w.ask(&parked, wanted(8)).await;
@@ -220,7 +220,7 @@ async fn a_head_past_its_deadline_is_passed_over() {
     w.queue(&next, 2).await;
     w.advance(10).await;
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(n.received().await, [granted(&[&next])]);
     assert_eq!(w.give_up(&head).await.unwrap().outcome, Outcome::TimedOut);
     assert_eq!(w.picture().await, "holds c:2");
     w.end().await;
@@ -241,7 +241,7 @@ async fn a_wait_that_nobody_ends_is_forgotten_a_second_after_its_deadline() {
     assert_eq!(w.picture().await, "holds a:3, queue b:5 c:2");
     w.advance(1).await;
     w.sweep("n").await;
-    assert_eq!(n.heard().await, [granted(&[&next])]);
+    assert_eq!(n.received().await, [granted(&[&next])]);
     assert_eq!(w.picture().await, "holds a:3 c:2");
     w.end().await;
 }
@@ -257,7 +257,7 @@ async fn the_end_of_the_holders_lease_admits_the_next() {
     assert_eq!(w.queue(&call, 1).await, 10_000_000);
     w.advance(10).await;
     w.sweep("n").await;
-    assert_eq!(n.heard().await, [granted(&[&call])]);
+    assert_eq!(n.received().await, [granted(&[&call])]);
     assert_eq!(w.picture().await, "holds b:1");
     w.end().await;
 }
@@ -275,9 +275,9 @@ async fn the_end_of_a_waiters_lease_ends_its_wait_and_tells_it() {
     w.advance(5).await;
     w.sweep("n").await;
     let gone = told("NO_LEASE lease not found", &[&head]);
-    assert_eq!(n.heard().await, [gone, granted(&[&next])]);
+    assert_eq!(n.received().await, [gone, granted(&[&next])]);
     w.revoke("d").await;
-    assert_eq!(n.heard().await, [told("NO_LEASE lease not found", &[&last])]);
+    assert_eq!(n.received().await, [told("NO_LEASE lease not found", &[&last])]);
     assert_eq!(w.picture().await, "holds a:3 c:2");
     w.end().await;
 }
@@ -296,7 +296,7 @@ async fn nothing_is_granted_under_a_lease_that_has_expired_while_it_waited() {
     // Cancelling sweeps nothing, so that the head's lease still stands there.
     w.cancel(&holder).await;
     let gone = told("NO_LEASE lease not found", &[&head]);
-    assert_eq!(n.heard().await, [gone, granted(&[&next])]);
+    assert_eq!(n.received().await, [gone, granted(&[&next])]);
     w.end().await;
 }
 
@@ -319,7 +319,7 @@ async fn a_retry_of_a_waiting_call_keeps_its_place() {
     assert_eq!(after.calls[0].deadline_at, before.calls[0].deadline_at);
     assert_eq!(w.picture().await, "holds a:1, queue b:1 c:1");
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&b])]);
+    assert_eq!(n.received().await, [granted(&[&b])]);
     w.end().await;
 }
 
@@ -379,7 +379,7 @@ async fn waits_on_other_semaphores_and_namespaces_are_not_touched() {
     w.queue(&on_s, 1).await;
     w.queue(&on_t, 1).await;
     w.release("a").await;
-    assert_eq!(n.heard().await, [granted(&[&on_s])]);
+    assert_eq!(n.received().await, [granted(&[&on_s])]);
     assert_eq!(w.picture_of("t").await, "holds a:1, queue b:1");
     w.scripts.delete_namespace("other").await.unwrap();
     w.scripts.release(NS, "t", &on_s.lease_id).await.unwrap();

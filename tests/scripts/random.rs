@@ -1,4 +1,4 @@
-//! Whatever is done in whatever order, the keys keep the rules of `support::world::consistent`, no
+//! Whatever is done in whatever order, the keys keep the rules of `grackle_test_support::world::consistent`, no
 //! waiter is overtaken, and holds are there as long as those who were granted them rely on them, and
 //! no longer.
 //!
@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::support::world::{Hold, NS, Node, SEM, State, World, lease_id, wanted};
 use grackle_client::Error;
 use grackle_client::scripts::{AcquireArguments, AcquireReply, Call, CallState, Outcome};
 use grackle_client::wire::Metadata;
+use grackle_test_support::world::{Hold, NS, Node, SEM, State, World, lease_id, wanted};
 
 const STEPS: usize = 250;
 const LEASES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -92,7 +92,7 @@ impl Walk {
 
     async fn hear(&mut self) {
         for node in &mut self.nodes {
-            for message in node.heard().await {
+            for message in node.received().await {
                 let Some(tickets) = message.strip_prefix("Acquired ") else { continue };
                 for ticket in tickets.split(' ') {
                     let call = self.calls.iter().find(|call| call.ticket == ticket).unwrap();

@@ -13,7 +13,7 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use crate::naive::{Admitted, FLOWS, Lease, Naive, flow_of};
-use crate::support::world::{DAY, NS, Node, World, lease_id, wanted};
+use grackle_test_support::world::{DAY, NS, Node, World, lease_id, wanted};
 
 /// Named so that their ids sort as their numbers.
 const LEASES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
@@ -245,7 +245,7 @@ async fn play(world: &World, node: &mut Node, case: usize, schedules: &[Schedule
     });
     let ends = join_all(all).await;
     let mut order = HashMap::<String, Vec<String>>::new();
-    for message in node.heard().await {
+    for message in node.received().await {
         let (how, ticket) = message.rsplit_once(' ').unwrap();
         if how == "Acquired" {
             let call = ends.iter().flat_map(|end| &end.0).find(|call| call.ticket == ticket);

@@ -1,11 +1,11 @@
 //! Semaphores: made once, replaced whole, deleted under those who hold and wait.
 
-use crate::support::world::{
-    BUDGET, DAY, MINUTE, NS, SEM, START, World, granted, lease_id, metadata, told, wanted,
-};
 use grackle_client::scripts::CallState;
 use grackle_client::wire::Metadata;
 use grackle_client::{Error, Limits};
+use grackle_test_support::world::{
+    BUDGET, DAY, MINUTE, NS, SEM, START, World, granted, lease_id, metadata, told, wanted,
+};
 
 const MOST: i64 = (1 << 53) - 1;
 const GONE: &str = "NO_SEMAPHORE semaphore not found";
@@ -161,8 +161,8 @@ async fn deletion_drops_the_holders_and_tells_those_who_wait() {
     w.park(&parked, false, MINUTE).await;
     w.scripts.delete_semaphore(NS, SEM).await.unwrap();
     w.check().await;
-    assert_eq!(n.heard().await, [told(GONE, &[&grows]), told(GONE, &[&waits])]);
-    assert_eq!(m.heard().await, [told(GONE, &[&too])]);
+    assert_eq!(n.received().await, [told(GONE, &[&grows]), told(GONE, &[&waits])]);
+    assert_eq!(m.received().await, [told(GONE, &[&too])]);
     assert_gone(w.scripts.get_semaphore(NS, SEM).await);
     assert_gone(w.ask(&waits, wanted(1)).await);
     assert_gone(w.scripts.release(NS, SEM, &lease_id("a")).await);
@@ -205,7 +205,7 @@ async fn a_semaphore_made_anew_is_empty() {
     w.take(&n.call("b"), 1).await;
     w.queue(&n.call("a"), 1).await;
     assert_eq!(w.picture().await, "holds b:1, queue a:1");
-    assert_eq!(n.heard().await, [told(GONE, &[&waited])]);
+    assert_eq!(n.received().await, [told(GONE, &[&waited])]);
     w.end().await;
 }
 
@@ -231,7 +231,7 @@ async fn a_crowd_of_holders_is_dropped_in_steps() {
     let monitor = w.monitor().await;
     w.scripts.delete_semaphore(NS, SEM).await.unwrap();
     assert!(w.scripts_run(monitor).await > 1_200 / BUDGET);
-    assert_eq!(n.heard().await, [told(GONE, &[&waits])]);
+    assert_eq!(n.received().await, [told(GONE, &[&waits])]);
     assert_eq!(w.state().await.holds(SEM).len(), 0);
     // What it left to the next script is done by the next.
     w.sweep("n").await;
@@ -269,7 +269,7 @@ async fn what_a_deletion_cut_short_has_left_is_cleared_away_by_the_next_creation
     let _: i64 = w.redis.run(&["ZREM", &format!("{ns}:semaphores"), SEM]).await;
     assert_gone(w.scripts.get_semaphore(NS, SEM).await);
     w.semaphore(SEM, 1).await;
-    assert_eq!(n.heard().await, [told(GONE, &[&waits])]);
+    assert_eq!(n.received().await, [told(GONE, &[&waits])]);
     assert_eq!(w.picture().await, "");
     w.take(&n.call("h5"), 1).await;
     w.end().await;
@@ -320,7 +320,7 @@ async fn names_may_be_as_long_and_as_odd_as_the_rules_allow() {
         w.queue(&waits, 1).await;
         w.scripts.release(NS, name, &lease_id("a")).await.unwrap();
         w.check().await;
-        assert_eq!(n.heard().await, [granted(&[&waits])]);
+        assert_eq!(n.received().await, [granted(&[&waits])]);
         assert_eq!(w.picture_of(name).await, "holds b:1");
     }
     w.end().await;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::support::world::{DAY, MINUTE, NS, SEM, World, granted, lease_id, wanted};
 use grackle_client::scripts::{AcquireArguments, Call, CallState, PageStart, SweepReply};
 use grackle_client::wire::Metadata;
+use grackle_test_support::world::{DAY, MINUTE, NS, SEM, World, granted, lease_id, wanted};
 
 #[tokio::test]
 async fn a_sweep_says_what_waits_through_its_node_and_when_the_next_is_due() {
@@ -144,7 +144,7 @@ async fn a_sweep_that_comes_early_after_the_clock_went_back_does_nothing() {
         w.advance(10).await;
         w.sweep("n").await;
     }
-    assert_eq!(n.heard().await, [granted(&[&call])]);
+    assert_eq!(n.received().await, [granted(&[&call])]);
     w.end().await;
 }
 

@@ -2,10 +2,6 @@
 
 use std::time::Duration;
 
-use crate::support::world::{
-    MINUTE, NS, Node, SEM, START, World, lease_id, metadata, now_or_never, wanted,
-};
-use crate::support::{Space, TestRedis};
 use grackle_client::Error;
 use grackle_client::scripts::{AcquireArguments, Edge, Outcome, PageStart, SemaphoreRules};
 use grackle_client::wire::QueueDiscipline::{Fifo, Lifo, Weighted};
@@ -13,6 +9,10 @@ use grackle_client::wire::{
     Drained, Holder, ListSemaphoreWaitersRequest, Metadata, SemaphoreWaiterResponse,
     UpdateSemaphoreRequest, Waiter, Waiting,
 };
+use grackle_test_support::world::{
+    MINUTE, NS, Node, SEM, START, World, lease_id, metadata, now_or_never, wanted,
+};
+use grackle_test_support::{TestNamespace, TestRedis};
 
 async fn waiters(w: &World) -> Vec<Waiter> {
     let page = w.scripts.list_semaphore_waiters(NS, SEM, &PageStart::First, 250, "").await;
@@ -153,14 +153,14 @@ async fn pages_go_on_though_waiters_move_between_the_queue_and_aside() {
 #[tokio::test]
 async fn a_page_does_not_go_on_in_another_order() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     space.take(&space.lease().await, 1).await;
     for _ in 0..3 {
         drop(space.wait(&space.lease().await, 1).await);
     }
     let mut request = ListSemaphoreWaitersRequest {
         namespace_name: space.namespace.clone(),
-        semaphore_name: Space::SEMAPHORE.to_owned(),
+        semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
         limit: 2,
         ..Default::default()
     };
@@ -168,7 +168,7 @@ async fn a_page_does_not_go_on_in_another_order() {
     request.pagination_token = first.page.next_pagination_token;
     let update = |queue_discipline, expected_version| UpdateSemaphoreRequest {
         namespace_name: space.namespace.clone(),
-        semaphore_name: Space::SEMAPHORE.to_owned(),
+        semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
         permits: 1,
         expected_version,
         queue_discipline,
@@ -254,7 +254,7 @@ async fn places_that_are_fractions_negative_or_equal_are_paged_once_each() {
         let stands: String = w.redis.run(&["ZSCORE", key, lease]).await;
         assert_eq!(stands.parse::<f64>().unwrap(), score.parse::<f64>().unwrap());
     }
-    n.heard().await;
+    n.received().await;
 }
 
 #[tokio::test]
@@ -464,7 +464,7 @@ async fn the_weight_ahead_is_exact_near_both_ends_and_a_lower_bound_in_the_middl
         assert!(waiting.weight_ahead < weight_of_first(index), "{index}");
     }
     assert_eq!(place(&refused(&w, &mut n, "last", 1).await), (1_202, weight_of_first(crowd)));
-    n.heard().await;
+    n.received().await;
     w.end().await;
 }
 
@@ -521,7 +521,7 @@ async fn the_wait_is_estimated_by_how_the_queue_went_on_of_late() {
     assert_eq!(estimate(&waiting(&w, "d").await), Some((3, 15, 5)));
     later(&w, 1).await;
     assert_eq!(estimate(&waiting(&w, "d").await), Some((3, 16, 6)), "5.3, rounded up");
-    n.heard().await;
+    n.received().await;
     w.end().await;
 }
 
@@ -548,7 +548,7 @@ async fn what_was_granted_counts_for_30_to_60_seconds() {
     later(&w, 100).await;
     w.release("b").await;
     assert_eq!(estimate(&waiting(&w, "d").await), Some((1, 40, 40)));
-    n.heard().await;
+    n.received().await;
     w.end().await;
 }
 
@@ -579,7 +579,7 @@ async fn a_queue_that_forms_anew_is_measured_from_then_on() {
     w.queue(&n.call("c"), 1).await;
     w.release("a").await;
     assert_eq!(waiting(&w, "c").await.drained, None);
-    n.heard().await;
+    n.received().await;
     w.end().await;
 }
 
@@ -594,7 +594,7 @@ async fn a_short_gap_in_the_queue_does_not_forget_how_it_went_on() {
     w.advance(5).await;
     w.queue(&n.call("c"), 1).await;
     assert_eq!(estimate(&waiting(&w, "c").await), Some((1, 10, 10)));
-    n.heard().await;
+    n.received().await;
     w.end().await;
 }
 
@@ -633,6 +633,6 @@ async fn a_clock_that_steps_back_starts_the_measure_anew() {
     w.release("a").await;
     later(&w, 2).await;
     assert_eq!(estimate(&waiting(&w, "j").await), Some((1, 2, 14)));
-    n.heard().await;
+    n.received().await;
     w.end().await;
 }

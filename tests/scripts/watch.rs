@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::support::world::{Ear, NS, SEM, World, lease_id, now_or_never, wanted};
 use grackle_client::Error;
 use grackle_client::scripts::WatchReply;
+use grackle_test_support::world::{NS, SEM, Subscription, World, lease_id, now_or_never, wanted};
 
 /// The last of what was told is what is shown now, and so many were.
-async fn tells(w: &World, ear: &mut Ear, what: &str, count: usize) {
-    let told: Vec<WatchReply> = ear.messages_as().await;
+async fn tells(w: &World, subscription: &mut Subscription, what: &str, count: usize) {
+    let told: Vec<WatchReply> = subscription.messages_as().await;
     assert_eq!(told.len(), count, "{what}: {told:#?}");
     let semaphore = Some(w.get().await);
     let shown = WatchReply { at: w.clock.now().await, sweep_in: None, semaphore };
@@ -64,31 +64,31 @@ async fn what_is_not_there_can_not_be_watched() {
 async fn every_change_of_what_is_shown_is_told_once() {
     let w = World::with(3, "a b c d").await;
     let n = w.node("n").await;
-    let mut ear = w.watch(SEM).await;
+    let mut subscription = w.watch(SEM).await;
     w.take(&n.call("a"), 2).await;
-    tells(&w, &mut ear, "an acquire", 1).await;
+    tells(&w, &mut subscription, "an acquire", 1).await;
     w.ask(&n.call("b"), now_or_never(2)).await.unwrap();
-    tells(&w, &mut ear, "a refusal moves last_activity_at", 1).await;
+    tells(&w, &mut subscription, "a refusal moves last_activity_at", 1).await;
     let (b, c) = (n.call("b"), n.call("c"));
     w.queue(&b, 2).await;
-    tells(&w, &mut ear, "a waiter", 1).await;
+    tells(&w, &mut subscription, "a waiter", 1).await;
     w.queue(&c, 1).await;
-    tells(&w, &mut ear, "another", 1).await;
+    tells(&w, &mut subscription, "another", 1).await;
     w.park(&c, false, Duration::from_secs(9)).await;
-    tells(&w, &mut ear, "one that is parked", 1).await;
+    tells(&w, &mut subscription, "one that is parked", 1).await;
     w.resume(&c).await;
-    tells(&w, &mut ear, "and comes back", 1).await;
+    tells(&w, &mut subscription, "and comes back", 1).await;
     w.release("a").await;
-    tells(&w, &mut ear, "a release that hands on", 1).await;
+    tells(&w, &mut subscription, "a release that hands on", 1).await;
     let d = n.call("d");
     w.queue(&d, 3).await;
-    tells(&w, &mut ear, "a waiter that does not fit", 1).await;
+    tells(&w, &mut subscription, "a waiter that does not fit", 1).await;
     w.cancel(&d).await;
-    tells(&w, &mut ear, "one that leaves", 1).await;
+    tells(&w, &mut subscription, "one that leaves", 1).await;
     w.set_permits(5).await.unwrap();
-    tells(&w, &mut ear, "an update", 1).await;
+    tells(&w, &mut subscription, "an update", 1).await;
     w.revoke("b").await;
-    tells(&w, &mut ear, "a revoked lease", 1).await;
+    tells(&w, &mut subscription, "a revoked lease", 1).await;
     w.end().await;
 }
 
@@ -98,10 +98,10 @@ async fn the_end_of_a_lease_is_told_by_whoever_sweeps() {
     w.lease("a", Duration::from_secs(10)).await;
     let n = w.node("n").await;
     w.take(&n.call("a"), 2).await;
-    let mut ear = w.watch(SEM).await;
+    let mut subscription = w.watch(SEM).await;
     w.advance(11).await;
     w.sweep("other").await;
-    tells(&w, &mut ear, "a lease that ended", 1).await;
+    tells(&w, &mut subscription, "a lease that ended", 1).await;
     w.end().await;
 }
 
@@ -110,12 +110,12 @@ async fn what_changes_nothing_that_is_shown_is_not_told() {
     let w = World::with(3, "a").await;
     w.semaphore("t", 1).await;
     let n = w.node("n").await;
-    let mut ear = w.watch(SEM).await;
+    let mut subscription = w.watch(SEM).await;
     w.take(&n.call_on("t", "a"), 1).await;
     w.get().await;
     w.scripts.get_lease(NS, &lease_id("a")).await.unwrap();
     w.sweep("n").await;
-    let told: Vec<WatchReply> = ear.messages_as().await;
+    let told: Vec<WatchReply> = subscription.messages_as().await;
     assert_eq!(told, []);
     w.end().await;
 }
@@ -125,23 +125,23 @@ async fn its_deletion_is_the_last_that_is_told() {
     let w = World::with(3, "a b").await;
     let n = w.node("n").await;
     w.take(&n.call("a"), 3).await;
-    let mut ear = w.watch(SEM).await;
+    let mut subscription = w.watch(SEM).await;
     w.scripts.delete_semaphore(NS, SEM).await.unwrap();
-    let told: Vec<WatchReply> = ear.messages_as().await;
+    let told: Vec<WatchReply> = subscription.messages_as().await;
     assert_eq!(told, [WatchReply { at: w.clock.now().await, sweep_in: None, semaphore: None }]);
     // One by the same name is another.
     w.semaphore(SEM, 1).await;
     w.take(&n.call("b"), 1).await;
-    assert_eq!(ear.messages_as::<WatchReply>().await, []);
+    assert_eq!(subscription.messages_as::<WatchReply>().await, []);
     w.end().await;
 }
 
 #[tokio::test]
 async fn the_deletion_of_its_namespace_is_told_too() {
     let w = World::of(3).await;
-    let mut ear = w.watch(SEM).await;
+    let mut subscription = w.watch(SEM).await;
     w.scripts.delete_namespace(NS).await.unwrap();
-    let told: Vec<WatchReply> = ear.messages_as().await;
+    let told: Vec<WatchReply> = subscription.messages_as().await;
     assert_eq!(told, [WatchReply { at: w.clock.now().await, sweep_in: None, semaphore: None }]);
     w.end().await;
 }
@@ -150,13 +150,13 @@ async fn the_deletion_of_its_namespace_is_told_too() {
 async fn nothing_is_told_once_the_mark_has_run_out() {
     let w = World::with(3, "a b").await;
     let n = w.node("n").await;
-    let mut ear = w.watch(SEM).await;
+    let mut subscription = w.watch(SEM).await;
     w.advance(29).await;
     w.take(&n.call("a"), 1).await;
-    tells(&w, &mut ear, "a change in time", 1).await;
+    tells(&w, &mut subscription, "a change in time", 1).await;
     w.advance(1).await;
     w.take(&n.call("b"), 1).await;
-    assert_eq!(ear.messages_as::<WatchReply>().await, []);
+    assert_eq!(subscription.messages_as::<WatchReply>().await, []);
     assert_eq!(mark(&w).await, None, "nobody has to look at it again");
     w.end().await;
 }

@@ -1,8 +1,8 @@
 //! Permits and weights up to 2^53 - 1, exact though Lua's numbers are doubles.
 
-use crate::support::world::{DAY, NS, SEM, World, lease_id, wanted};
 use grackle_client::scripts::Outcome;
 use grackle_client::wire::Metadata;
+use grackle_test_support::world::{DAY, NS, SEM, World, lease_id, wanted};
 
 const MOST: i64 = (1 << 53) - 1;
 

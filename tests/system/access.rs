@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::support::{OwnRedis, RIGHTS, Space, TestRedis, granted};
 use grackle_client::{Client, Config, Error, ErrorKind, ReplicaAcks};
+use grackle_test_support::{OwnRedis, RIGHTS, TestNamespace, TestRedis, granted};
 
 /// As that user; the keys and channels are the prefix's.
 async fn config(redis: &OwnRedis, rights: &[&str]) -> Config {
@@ -33,7 +33,7 @@ async fn the_rights_of_the_readme_suffice() {
     let redis = TestRedis::own().await;
     let config = config(&redis, &RIGHTS).await;
     let client = Client::connect_with(config).await.unwrap();
-    let space = Space::create(client, 1).await;
+    let space = TestNamespace::create(client, 1).await;
     let (holder, waiting) = (space.lease().await, space.lease().await);
     space.take(&holder, 1).await;
     let waiter = space.wait(&waiting, 1).await;
@@ -60,7 +60,7 @@ async fn waiting_for_replicas_takes_a_right_more_and_its_lack_is_told_at_the_sta
         let mut config = config(&redis, &[&RIGHTS[..], &rights].concat()).await;
         config.replica_acks = Some(ReplicaAcks::new(1, Duration::from_millis(1)));
         if may {
-            let space = Space::create(Client::connect_with(config).await.unwrap(), 1).await;
+            let space = TestNamespace::create(Client::connect_with(config).await.unwrap(), 1).await;
             let answer = space.acquire(&space.lease().await, 1, 0).await.unwrap();
             assert_eq!(answer.acked_replicas, Some(0), "it is granted, and nobody replicates");
             redis.assert_nothing_left(&space.client).await;

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::support::{LONG, Space, TestRedis, eventually, granted};
+use grackle_test_support::{LONG, TestNamespace, TestRedis, eventually, granted};
 
 const SOON: Duration = Duration::from_secs(5);
 
@@ -24,7 +24,7 @@ async fn drop_after<F: Future>(polls: usize, future: F) -> bool {
 }
 
 /// Nothing is held but so much, and nobody waits.
-async fn settles_at(space: &Space, holds: i64) {
+async fn settles_at(space: &TestNamespace, holds: i64) {
     eventually("the dropped call is taken back", SOON, async || {
         let state = space.state().await;
         (state.active_holds == holds && state.waiting_count == 0).then_some(())
@@ -35,7 +35,7 @@ async fn settles_at(space: &Space, holds: i64) {
 #[tokio::test]
 async fn dropped_at_any_poll_an_acquire_of_free_permits_holds_nothing() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 5).await;
+    let space = TestNamespace::create(redis.client().await, 5).await;
     let mut dropped = 0;
     for timeout in [0, LONG] {
         for polls in 0..200 {
@@ -55,7 +55,7 @@ async fn dropped_at_any_poll_an_acquire_of_free_permits_holds_nothing() {
 #[tokio::test]
 async fn dropped_at_any_poll_a_waiter_leaves_the_queue() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let holder = space.lease().await;
     space.take(&holder, 1).await;
     for polls in (0..100).chain([300, 1_000]) {
@@ -69,7 +69,7 @@ async fn dropped_at_any_poll_a_waiter_leaves_the_queue() {
 #[tokio::test]
 async fn a_grant_that_crosses_with_the_drop_goes_to_the_next_in_line() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let mut holder = space.lease().await;
     space.take(&holder, 1).await;
     for _ in 0..200 {
@@ -92,7 +92,7 @@ async fn a_grant_that_crosses_with_the_drop_goes_to_the_next_in_line() {
 #[tokio::test]
 async fn a_dropped_growth_leaves_the_hold_as_it_was() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 5).await;
+    let space = TestNamespace::create(redis.client().await, 5).await;
     let (growing, other) = (space.lease().await, space.lease().await);
     space.take(&growing, 2).await;
     space.take(&other, 2).await;
@@ -111,7 +111,7 @@ async fn a_dropped_growth_leaves_the_hold_as_it_was() {
 #[tokio::test]
 async fn one_of_two_calls_of_a_lease_is_dropped_and_the_other_goes_on() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let elsewhere = space.through(redis.client().await);
     let (holder, lease) = (space.lease().await, space.lease().await);
     space.take(&holder, 1).await;

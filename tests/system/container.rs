@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::{RedisContainer, TestRedis, docker, eventually};
+use grackle_test_support::{RedisContainer, TestRedis, docker, eventually};
 
 #[tokio::test]
 #[ignore = "needs a Docker engine: make container-tests"]

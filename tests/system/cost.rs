@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::support::{LONG, OwnRedis, Space, TestRedis, eventually, granted};
 use grackle_client::wire::{AcquireOutcome, AcquireSemaphoreRequest};
+use grackle_test_support::{LONG, OwnRedis, TestNamespace, TestRedis, eventually, granted};
 use tokio::task::JoinSet;
 
 /// All waiters wait for the same permit, or each for one of its own.
-async fn crowd(space: &Space, count: usize) -> JoinSet<()> {
+async fn crowd(space: &TestNamespace, count: usize) -> JoinSet<()> {
     let holder = space.lease().await;
     space.take(&holder, 1).await;
     let mut waiters = JoinSet::new();
@@ -30,7 +30,7 @@ async fn total_commands(redis: &OwnRedis) -> u64 {
 #[tokio::test]
 async fn an_uncontended_acquire_is_one_evalsha_and_so_is_its_release() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 10).await;
+    let space = TestNamespace::create(redis.client().await, 10).await;
     let lease = space.lease().await;
     // The first of each loads the script.
     space.take(&lease, 1).await;
@@ -49,7 +49,7 @@ async fn an_uncontended_acquire_is_one_evalsha_and_so_is_its_release() {
 #[tokio::test]
 async fn fifty_blocked_acquires_cost_redis_at_most_two_commands_a_second() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let waiters = crowd(&space, 50).await;
     let seconds = 12;
     let before = total_commands(&redis).await;
@@ -63,7 +63,7 @@ async fn fifty_blocked_acquires_cost_redis_at_most_two_commands_a_second() {
 #[tokio::test]
 async fn a_thousand_blocked_acquires_use_the_connections_of_one() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let one = crowd(&space, 1).await;
     let connections = redis.connected_clients().await;
     drop(one);
@@ -81,7 +81,7 @@ async fn a_thousand_blocked_acquires_use_the_connections_of_one() {
 #[tokio::test]
 async fn five_thousand_names_waited_for_at_once_use_the_same_two_connections() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let (holder, names) = (space.lease().await, 5_000);
     let mut waiters = Vec::new();
     for index in 0..names {
@@ -99,7 +99,7 @@ async fn five_thousand_names_waited_for_at_once_use_the_same_two_connections() {
     .await;
     assert_eq!(redis.connected_clients().await, 2);
     let request = grackle_client::wire::RevokeSemaphoreLeaseRequest {
-        namespace_name: Space::NAMESPACE.to_owned(),
+        namespace_name: TestNamespace::NAMESPACE.to_owned(),
         lease_id: holder,
     };
     space.client.revoke_semaphore_lease(request).await.unwrap();
@@ -112,7 +112,7 @@ async fn five_thousand_names_waited_for_at_once_use_the_same_two_connections() {
 #[tokio::test]
 async fn an_admission_costs_a_script_to_queue_and_one_to_release() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let mut holder = space.lease().await;
     // The first of each loads the script.
     space.take(&holder, 1).await;
@@ -143,13 +143,13 @@ async fn an_admission_costs_a_script_to_queue_and_one_to_release() {
 #[tokio::test]
 async fn a_refusal_costs_more_only_where_it_is_asked_to_say_why() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let waiters = crowd(&space, 3).await;
     let lease = space.lease().await;
     let cost = async |explain| {
         let request = AcquireSemaphoreRequest {
             namespace_name: space.namespace.clone(),
-            semaphore_name: Space::SEMAPHORE.to_owned(),
+            semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
             lease_id: lease.clone(),
             weight: 1,
             explain,

@@ -4,14 +4,14 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::support::{
-    Disk, FOR_EVER, LONG, OwnRedis, Replicas, SOON, Space, TestRedis, eventually, granted,
-};
 use grackle_client::wire::{
     AcquireOutcome, AcquireSemaphoreResponse, ListSemaphoreHoldersRequest,
     RefreshSemaphoreLeaseRequest,
 };
 use grackle_client::{Client, Config, Error, ReplicaAcks};
+use grackle_test_support::{
+    Disk, FOR_EVER, LONG, OwnRedis, Replicas, SOON, TestNamespace, TestRedis, eventually, granted,
+};
 use tokio::task::JoinSet;
 
 const EVERY_SECOND: [&str; 4] = ["--appendonly", "yes", "--appendfsync", "everysec"];
@@ -19,17 +19,17 @@ const MANY: i64 = 1_000_000;
 const BRIEFLY: Duration = Duration::from_millis(300);
 
 /// Acquires one permit at once; the fencing token.
-async fn take(space: &Space, lease: &str) -> i64 {
+async fn take(space: &TestNamespace, lease: &str) -> i64 {
     let answer = space.acquire(lease, 1, 0).await.unwrap();
     assert_eq!(answer.outcome, AcquireOutcome::Acquired);
     answer.fencing_token
 }
 
 /// The tokens of all that is held, sorted.
-async fn tokens_held(space: &Space) -> Vec<i64> {
+async fn tokens_held(space: &TestNamespace) -> Vec<i64> {
     let mut request = ListSemaphoreHoldersRequest {
         namespace_name: space.namespace.clone(),
-        semaphore_name: Space::SEMAPHORE.to_owned(),
+        semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
         limit: 250,
         ..Default::default()
     };
@@ -61,7 +61,7 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn start(space: &Space) -> Self {
+    fn start(space: &TestNamespace) -> Self {
         let (granted, mut callers) = (Arc::<Mutex<Vec<Granted>>>::default(), JoinSet::new());
         for _ in 0..8 {
             let (space, granted) = (space.clone(), Arc::clone(&granted));
@@ -113,7 +113,7 @@ async fn impatient(mut config: Config) -> Client {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_redis_forgets_the_last_grants_at_most() {
     let mut redis = TestRedis::own_with(&EVERY_SECOND).await;
-    let space = Space::create(redis.client().await, MANY).await;
+    let space = TestNamespace::create(redis.client().await, MANY).await;
     let crowd = Crowd::start(&space.through(impatient(redis.config()).await));
     crowd.has(2_000).await;
     redis.kill();
@@ -128,7 +128,7 @@ async fn a_killed_redis_forgets_the_last_grants_at_most() {
 async fn a_replica_that_takes_over_lacks_the_last_grants_at_most_and_none_that_it_acked() {
     for acks in [None, Some(ReplicaAcks::new(1, Duration::from_secs(1)))] {
         let mut redis = Replicas::start(1).await;
-        let space = Space::create(redis.client().await, MANY).await;
+        let space = TestNamespace::create(redis.client().await, MANY).await;
         let mut config = redis.config();
         config.replica_acks = acks;
         let crowd = Crowd::start(&space.through(impatient(config).await));
@@ -152,7 +152,7 @@ async fn a_replica_that_takes_over_lacks_the_last_grants_at_most_and_none_that_i
 #[tokio::test]
 async fn what_the_disk_was_not_told_may_be_granted_again_with_a_larger_token() {
     let mut redis = TestRedis::own_with(&EVERY_SECOND).await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let (first, second) = (space.lease().await, space.lease().await);
     let disk = Disk::of(redis.folder());
     let lost = take(&space, &first).await;
@@ -166,7 +166,7 @@ async fn what_the_disk_was_not_told_may_be_granted_again_with_a_larger_token() {
 #[tokio::test]
 async fn a_release_that_is_forgotten_holds_until_the_lease_ends() {
     let mut redis = TestRedis::own_with(&EVERY_SECOND).await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let (holder, next) = (space.lease().await, space.lease().await);
     take(&space, &holder).await;
     let disk = Disk::of(redis.folder());
@@ -183,8 +183,8 @@ async fn a_release_that_is_forgotten_holds_until_the_lease_ends() {
 #[tokio::test]
 async fn only_lost_grants_and_a_clock_behind_them_give_a_token_twice() {
     let mut redis = TestRedis::own_with(&EVERY_SECOND).await;
-    let space = Space::create(redis.client_on_test_clock().await, 9).await;
-    let (clock, begin) = (redis.clock(Space::NAMESPACE), 1_800_000_000_000_000);
+    let space = TestNamespace::create(redis.client_on_test_clock().await, 9).await;
+    let (clock, begin) = (redis.clock(TestNamespace::NAMESPACE), 1_800_000_000_000_000);
     clock.set(begin).await;
     let mut leases = Vec::new();
     for _ in 0..4 {
@@ -209,7 +209,7 @@ async fn only_lost_grants_and_a_clock_behind_them_give_a_token_twice() {
 #[tokio::test]
 async fn without_an_append_only_file_a_restart_forgets_all() {
     let mut redis = TestRedis::own_with(&["--appendonly", "no", "--save", ""]).await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let lease = space.lease().await;
     take(&space, &lease).await;
     redis.kill();
@@ -222,8 +222,8 @@ async fn without_an_append_only_file_a_restart_forgets_all() {
 #[tokio::test]
 async fn a_refresh_that_is_forgotten_lets_the_lease_end_when_it_would_have_without() {
     let mut redis = TestRedis::own_with(&EVERY_SECOND).await;
-    let space = Space::create(redis.client_on_test_clock().await, 1).await;
-    let (clock, begin) = (redis.clock(Space::NAMESPACE), 1_800_000_000_000_000);
+    let space = TestNamespace::create(redis.client_on_test_clock().await, 1).await;
+    let (clock, begin) = (redis.clock(TestNamespace::NAMESPACE), 1_800_000_000_000_000);
     clock.set(begin).await;
     let (holder, next) = (space.lease_for(60).await, space.lease_for(3_600).await);
     take(&space, &holder).await;
@@ -247,7 +247,7 @@ async fn a_refresh_that_is_forgotten_lets_the_lease_end_when_it_would_have_witho
 #[tokio::test]
 async fn a_master_that_no_replica_follows_may_be_told_to_grant_nothing() {
     let redis = Replicas::start(0).await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let hasty = space.through(impatient(redis.config()).await);
     let (first, next) = (space.lease().await, space.lease().await);
     let _: String = redis.run(&["CONFIG", "SET", "min-replicas-to-write", "1"]).await;
@@ -261,7 +261,7 @@ async fn a_master_that_no_replica_follows_may_be_told_to_grant_nothing() {
 #[tokio::test]
 async fn what_a_replica_has_acked_survives_its_promotion_and_the_rest_may_be_granted_again() {
     let mut redis = Replicas::start(1).await;
-    let space = Space::create(redis.client_waiting_for(1, FOR_EVER).await, 3).await;
+    let space = TestNamespace::create(redis.client_waiting_for(1, FOR_EVER).await, 3).await;
     let hasty = space.through(redis.client_waiting_for(1, BRIEFLY).await);
     let (acked, unacked, next) = (space.lease().await, space.lease().await, space.lease().await);
     let answer = space.acquire(&acked, 2, 0).await.unwrap();
@@ -281,8 +281,8 @@ async fn what_a_replica_has_acked_survives_its_promotion_and_the_rest_may_be_gra
 #[tokio::test]
 async fn a_clock_that_steps_forwards_ends_leases_earlier_by_the_step() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client_on_test_clock().await, 1).await;
-    let clock = redis.clock(Space::NAMESPACE);
+    let space = TestNamespace::create(redis.client_on_test_clock().await, 1).await;
+    let clock = redis.clock(TestNamespace::NAMESPACE);
     clock.advance(Duration::ZERO).await;
     let (holder, next) = (space.lease_for(60).await, space.lease_for(3_600).await);
     let before = take(&space, &holder).await;
@@ -296,8 +296,8 @@ async fn a_clock_that_steps_forwards_ends_leases_earlier_by_the_step() {
 #[tokio::test]
 async fn a_clock_that_steps_back_makes_leases_longer_by_the_step_and_tokens_rise_on() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client_on_test_clock().await, 2).await;
-    let (clock, begin) = (redis.clock(Space::NAMESPACE), 1_800_000_000_000_000);
+    let space = TestNamespace::create(redis.client_on_test_clock().await, 2).await;
+    let (clock, begin) = (redis.clock(TestNamespace::NAMESPACE), 1_800_000_000_000_000);
     clock.set(begin).await;
     let (holder, next) = (space.lease_for(60).await, space.lease_for(3_600).await);
     let before = take(&space, &holder).await;
@@ -314,8 +314,8 @@ async fn a_clock_that_steps_back_makes_leases_longer_by_the_step_and_tokens_rise
 async fn no_step_of_the_clock_ends_a_wait() {
     for step in [-3_600_000_000, 3_600_000_000] {
         let redis = TestRedis::shared().await;
-        let space = Space::create(redis.client_on_test_clock().await, 1).await;
-        let (clock, begin) = (redis.clock(Space::NAMESPACE), 1_800_000_000_000_000);
+        let space = TestNamespace::create(redis.client_on_test_clock().await, 1).await;
+        let (clock, begin) = (redis.clock(TestNamespace::NAMESPACE), 1_800_000_000_000_000);
         clock.set(begin).await;
         let (holder, next) = (space.lease_for(86_400).await, space.lease_for(86_400).await);
         let before = take(&space, &holder).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::{Link, OwnRedis, ServerProcess, TestRedis, TestServer, eventually};
+use grackle_test_support::{Link, OwnRedis, ServerProcess, TestRedis, TestServer, eventually};
 
 type Answer = Result<String, redis::RedisError>;
 

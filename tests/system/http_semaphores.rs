@@ -5,12 +5,14 @@ mod faults;
 
 use std::time::{Duration, Instant};
 
-use crate::support::{Event, Events, LONG, SOON, ServerProcess, TestRedis, TestServer, eventually};
 use grackle_client::Error;
 use grackle_client::wire::{
     AcquireOutcome, AcquireSemaphoreRequest, CreateSemaphoreLeaseRequest,
     ListSemaphoreHoldersRequest, ListSemaphoreLeasesRequest, ReleaseSemaphoreRequest,
     RevokeSemaphoreLeaseRequest, UpdateSemaphoreRequest,
+};
+use grackle_test_support::{
+    Event, Events, LONG, SOON, ServerProcess, TestRedis, TestServer, eventually,
 };
 use serde_json::json;
 use tokio::task::JoinSet;

@@ -12,8 +12,6 @@ mod nodes;
 mod outages;
 mod redis_warnings;
 mod replica_acks;
-#[path = "../support/mod.rs"]
-mod support;
 mod tidy;
 mod waiting;
 mod watch;

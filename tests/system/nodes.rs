@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{
-    Http, Link, ServerProcess, Space, TestRedis, eventually, granted, is_acquired,
+use grackle_test_support::{
+    Http, Link, ServerProcess, TestNamespace, TestRedis, eventually, granted, is_acquired,
 };
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -15,12 +15,12 @@ const BY_MARK: Duration = Duration::from_secs(20);
 type Answer = Option<(u16, Value)>;
 
 /// An acquire through a server; it stands in the queue when this returns.
-async fn wait_at(space: &Space, server: &ServerProcess, lease: &str) -> JoinHandle<Answer> {
+async fn wait_at(space: &TestNamespace, server: &ServerProcess, lease: &str) -> JoinHandle<Answer> {
     weigh_at(space, server, lease, 1).await
 }
 
 async fn weigh_at(
-    space: &Space,
+    space: &TestNamespace,
     server: &ServerProcess,
     lease: &str,
     weight: i64,
@@ -39,14 +39,14 @@ async fn acquired_within(limit: Duration, call: JoinHandle<Answer>) {
 
 struct World {
     redis: TestRedis,
-    space: Space,
+    space: TestNamespace,
     holder: String,
 }
 
 impl World {
     async fn new(permits: i64, held: i64) -> Self {
         let redis = TestRedis::shared().await;
-        let space = Space::create(redis.client().await, permits).await;
+        let space = TestNamespace::create(redis.client().await, permits).await;
         let holder = space.lease().await;
         space.take(&holder, held).await;
         Self { redis, space, holder }
@@ -59,7 +59,7 @@ impl World {
     /// Kills a server through which that lease waits; Redis has seen its connections close when this
     /// returns. A grant before that would be one to a holder that dies.
     async fn kill(&self, server: &mut ServerProcess, waiting: &str) {
-        let namespace = format!("{}:{{{}}}", self.redis.prefix(), Space::NAMESPACE);
+        let namespace = format!("{}:{{{}}}", self.redis.prefix(), TestNamespace::NAMESPACE);
         let lease = format!("{namespace}:lease:{waiting}");
         let wait: String = self.redis.run(&["HGET", &lease, "wait:s"]).await;
         let wait: Value = serde_json::from_str(&wait).unwrap();
@@ -186,7 +186,7 @@ async fn a_server_told_to_stop_answers_its_waiters_at_once_and_keeps_their_place
 #[tokio::test]
 async fn a_server_told_to_stop_while_redis_is_frozen_answers_its_waiters_all_the_same() {
     let mut redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let (holder, lease) = (space.lease().await, space.lease().await);
     space.take(&holder, 1).await;
     let mut server = ServerProcess::start(&redis, &[]).await;

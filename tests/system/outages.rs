@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use crate::support::{LONG, Link, Space, TestRedis, eventually, granted};
 use grackle_client::wire::{AcquireOutcome, CreateSemaphoreRequest};
+use grackle_test_support::{LONG, Link, TestNamespace, TestRedis, eventually, granted};
 use tokio::task::JoinHandle;
 
 const WAITERS: usize = 100;
 
 /// A holder, and a hundred that wait behind it through two nodes, each to release in its turn.
 struct Crowd {
-    space: Space,
+    space: TestNamespace,
     holder: String,
     waiters: Vec<JoinHandle<i64>>,
 }
 
 impl Crowd {
     async fn gather(redis: &TestRedis) -> Self {
-        let space = Space::create(redis.client().await, 1).await;
+        let space = TestNamespace::create(redis.client().await, 1).await;
         let nodes = [space.clone(), space.through(redis.client().await)];
         let holder = space.lease().await;
         space.take(&holder, 1).await;
@@ -51,8 +51,8 @@ impl Crowd {
     async fn drains_in_order(self, redis: &TestRedis) {
         let channels = format!("{}:*", redis.prefix());
         eventually("both nodes listen again", Duration::from_secs(10), async || {
-            let heard: Vec<String> = redis.run(&["PUBSUB", "CHANNELS", &channels]).await;
-            (heard.len() == 3).then_some(())
+            let received: Vec<String> = redis.run(&["PUBSUB", "CHANNELS", &channels]).await;
+            (received.len() == 3).then_some(())
         })
         .await;
         self.space.until_waiting(100).await;
@@ -122,7 +122,7 @@ async fn a_kill_with_its_append_only_file_keeps_a_hundred_waiting_in_order() {
 #[tokio::test]
 async fn a_call_made_while_redis_is_away_is_answered_when_it_is_back() {
     let mut redis = TestRedis::own_with(&["--appendonly", "yes"]).await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let lease = space.lease().await;
     redis.kill();
     let (call, id) = (space.clone(), lease.clone());
@@ -139,7 +139,7 @@ async fn a_redis_that_stays_away_is_said_to_be_so() {
     let mut config = redis.config();
     config.retry_for = Duration::from_millis(300);
     let client = grackle_client::Client::connect_with(config).await.unwrap();
-    let space = Space::create(client, 1).await;
+    let space = TestNamespace::create(client, 1).await;
     let lease = space.lease().await;
     redis.kill();
     let error = space.acquire(&lease, 1, 0).await.unwrap_err();
@@ -150,7 +150,7 @@ async fn a_redis_that_stays_away_is_said_to_be_so() {
 #[tokio::test]
 async fn a_full_memory_refuses_what_is_new_and_nothing_that_gives_back_or_stays_alive() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let (holder, newcomer, idle) = (space.lease().await, space.lease().await, space.lease().await);
     space.take(&holder, 1).await;
     let waiting = space.lease().await;
@@ -186,7 +186,7 @@ async fn a_full_memory_refuses_what_is_new_and_nothing_that_gives_back_or_stays_
 #[tokio::test]
 async fn a_reply_lost_after_the_grant_leaves_one_hold() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 5).await;
+    let space = TestNamespace::create(redis.client().await, 5).await;
     let link = Link::to(&redis).await;
     let mut config = redis.config();
     config.redis_url = link.url();

@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-use crate::support::{
+use grackle_client::{Client, ErrorKind, RedisWarningKind};
+use grackle_test_support::{
     OwnRedis, RIGHTS, Replicas, SOON, ServerProcess, TestRedis, TestServer, eventually,
     server_config,
 };
-use grackle_client::{Client, ErrorKind, RedisWarningKind};
 
 const SAFE: [&str; 2] = ["--appendonly", "yes"];
 

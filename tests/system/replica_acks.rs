@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use crate::support::{
-    FOR_EVER, Http, LONG, Replicas, SOON, ServerProcess, Space, eventually, is_acquired,
-};
 use grackle_client::wire::{AcquireOutcome, AcquireSemaphoreResponse};
+use grackle_test_support::{
+    FOR_EVER, Http, LONG, Replicas, SOON, ServerProcess, TestNamespace, eventually, is_acquired,
+};
 use tokio::task::JoinSet;
 
 /// What a frozen replica costs each grant.
 const BRIEFLY: Duration = Duration::from_millis(300);
 
-async fn acquire(space: &Space, timeout: i64) -> AcquireSemaphoreResponse {
+async fn acquire(space: &TestNamespace, timeout: i64) -> AcquireSemaphoreResponse {
     let lease = space.lease().await;
     let answer = tokio::time::timeout(SOON, space.acquire(&lease, 1, timeout)).await;
     answer.expect("an answer in time").expect("no error")
@@ -20,7 +20,7 @@ async fn acquire(space: &Space, timeout: i64) -> AcquireSemaphoreResponse {
 #[tokio::test]
 async fn a_grant_says_how_many_replicas_have_it() {
     let redis = Replicas::start(2).await;
-    let space = Space::create(redis.client_waiting_for(2, FOR_EVER).await, 2).await;
+    let space = TestNamespace::create(redis.client_waiting_for(2, FOR_EVER).await, 2).await;
     let answer = acquire(&space, LONG).await;
     assert_eq!((answer.outcome, answer.acked_replicas), (AcquireOutcome::Acquired, Some(2)));
     assert_eq!(acquire(&space, 0).await.acked_replicas, Some(2));
@@ -34,7 +34,7 @@ async fn a_grant_says_how_many_replicas_have_it() {
 #[tokio::test]
 async fn who_does_not_ask_is_not_told() {
     let redis = Replicas::start(1).await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let answer = acquire(&space, 0).await;
     assert_eq!((answer.outcome, answer.acked_replicas), (AcquireOutcome::Acquired, None));
     assert_eq!(redis.master().command_calls().await.of("wait"), 0);
@@ -43,7 +43,7 @@ async fn who_does_not_ask_is_not_told() {
 #[tokio::test]
 async fn a_waiter_that_is_handed_permits_gets_its_count() {
     let redis = Replicas::start(1).await;
-    let space = Space::create(redis.client_waiting_for(1, FOR_EVER).await, 1).await;
+    let space = TestNamespace::create(redis.client_waiting_for(1, FOR_EVER).await, 1).await;
     let (holder, next) = (space.lease().await, space.lease().await);
     space.take(&holder, 1).await;
     let waiter = space.wait(&next, 1).await;
@@ -56,7 +56,7 @@ async fn a_waiter_that_is_handed_permits_gets_its_count() {
 #[tokio::test]
 async fn a_frozen_replica_is_not_waited_for_longer_than_said() {
     let mut redis = Replicas::start(2).await;
-    let space = Space::create(redis.client_waiting_for(2, BRIEFLY).await, 9).await;
+    let space = TestNamespace::create(redis.client_waiting_for(2, BRIEFLY).await, 9).await;
     redis.freeze(0);
     redis.freeze(1);
     let answer = acquire(&space, 0).await;
@@ -73,7 +73,7 @@ async fn a_frozen_replica_is_not_waited_for_longer_than_said() {
 #[tokio::test]
 async fn where_nobody_replicates_a_grant_is_a_grant() {
     let redis = Replicas::start(0).await;
-    let space = Space::create(redis.client_waiting_for(1, BRIEFLY).await, 1).await;
+    let space = TestNamespace::create(redis.client_waiting_for(1, BRIEFLY).await, 1).await;
     let answer = acquire(&space, 0).await;
     assert_eq!((answer.outcome, answer.acked_replicas), (AcquireOutcome::Acquired, Some(0)));
     redis.assert_nothing_left(&space.client).await;
@@ -82,7 +82,7 @@ async fn where_nobody_replicates_a_grant_is_a_grant() {
 #[tokio::test]
 async fn dropped_while_it_waits_for_replicas_an_acquire_leaves_nothing() {
     let mut redis = Replicas::start(1).await;
-    let space = Space::create(redis.client_waiting_for(1, FOR_EVER).await, 1).await;
+    let space = TestNamespace::create(redis.client_waiting_for(1, FOR_EVER).await, 1).await;
     redis.freeze(0);
     let dropped = {
         let (space, lease) = (space.clone(), space.lease().await);
@@ -101,7 +101,7 @@ async fn dropped_while_it_waits_for_replicas_an_acquire_leaves_nothing() {
     let waiter = next.wait(&next_lease, 1).await;
     dropped.abort();
     assert!(dropped.await.unwrap_err().is_cancelled());
-    crate::support::granted(waiter).await;
+    grackle_test_support::granted(waiter).await;
     next.release(&next_lease).await;
     held(0).await;
     redis.thaw(0);
@@ -112,7 +112,7 @@ async fn dropped_while_it_waits_for_replicas_an_acquire_leaves_nothing() {
 async fn grants_at_the_same_time_share_their_waits() {
     let redis = Replicas::start(1).await;
     let (count, space) = (300, redis.client_waiting_for(1, FOR_EVER).await);
-    let space = Space::create(space, 300).await;
+    let space = TestNamespace::create(space, 300).await;
     let mut leases = Vec::new();
     for _ in 0..count {
         leases.push(space.lease().await);
@@ -137,7 +137,7 @@ async fn grants_at_the_same_time_share_their_waits() {
 #[tokio::test]
 async fn a_server_says_it_in_the_answer_where_it_was_told_to_wait() {
     let redis = Replicas::start(1).await;
-    let space = Space::create(redis.client().await, 9).await;
+    let space = TestNamespace::create(redis.client().await, 9).await;
     for (flags, acked) in [(vec!["--ack-replicas", "1"], Some(1)), (vec![], None)] {
         let server = ServerProcess::start(&redis, &flags).await;
         let answer = Http::to(server.url()).acquire(&space.lease().await, 1).await;
@@ -151,7 +151,7 @@ async fn a_server_says_it_in_the_answer_where_it_was_told_to_wait() {
 #[tokio::test]
 async fn a_lost_connection_is_made_again_and_the_grants_on_it_are_counted() {
     let mut redis = Replicas::start(1).await;
-    let space = Space::create(redis.client_waiting_for(1, FOR_EVER).await, 2).await;
+    let space = TestNamespace::create(redis.client_waiting_for(1, FOR_EVER).await, 2).await;
     assert_eq!(acquire(&space, 0).await.acked_replicas, Some(1));
     redis.freeze(0);
     let waiting = {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::support::{Space, TestRedis, eventually};
 use grackle_client::wire::{CreateNamespaceRequest, GetNamespaceRequest};
+use grackle_test_support::{TestNamespace, TestRedis, eventually};
 
 const SOON: Duration = Duration::from_secs(15);
 
@@ -19,7 +19,7 @@ async fn no_lease_is_left(redis: &TestRedis) {
 #[tokio::test]
 async fn leases_that_end_while_nobody_calls_leave_nothing_in_redis() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 3).await;
+    let space = TestNamespace::create(redis.client().await, 3).await;
     for _ in 0..3 {
         let lease = space.lease_for(1).await;
         space.take(&lease, 1).await;
@@ -33,11 +33,11 @@ async fn leases_that_end_while_nobody_calls_leave_nothing_in_redis() {
 #[tokio::test]
 async fn a_server_that_starts_clears_away_what_ended_while_none_was_there() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 3).await;
+    let space = TestNamespace::create(redis.client().await, 3).await;
     let lease = space.lease_for(1).await;
     space.take(&lease, 2).await;
     drop(space);
-    let server = crate::support::TestServer::start(&redis).await;
+    let server = grackle_test_support::TestServer::start(&redis).await;
     no_lease_is_left(&redis).await;
     server.stop().await;
 }
@@ -62,7 +62,7 @@ async fn a_client_that_connects_leaves_every_namespace_as_it_was() {
 #[tokio::test]
 async fn a_node_that_can_not_subscribe_is_granted_all_the_same() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let rights = ["+@all", "-subscribe"];
     let all = ["ACL", "SETUSER", "deaf", "reset", "on", ">secret", "~*", "&*"];
     let _: () = redis.run(&[&all[..], &rights].concat()).await;
@@ -79,5 +79,5 @@ async fn a_node_that_can_not_subscribe_is_granted_all_the_same() {
     })
     .await;
     space.release(&holder).await;
-    crate::support::granted(call).await;
+    grackle_test_support::granted(call).await;
 }

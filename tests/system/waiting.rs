@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{LONG, Space, TestRedis, granted};
 use grackle_client::wire::{
     AcquireOutcome, ListSemaphoreWaitersRequest, QueueDiscipline, UpdateSemaphoreRequest, Waiter,
 };
+use grackle_test_support::{LONG, TestNamespace, TestRedis, granted};
 use tokio::task::JoinSet;
 
 #[tokio::test]
 async fn a_release_on_one_node_admits_the_waiter_of_another() {
     let redis = TestRedis::shared().await;
-    let here = Space::create(redis.client().await, 1).await;
+    let here = TestNamespace::create(redis.client().await, 1).await;
     let there = here.through(redis.client().await);
     let (holder, waiting) = (here.lease().await, here.lease().await);
     here.take(&holder, 1).await;
@@ -24,7 +24,7 @@ async fn a_release_on_one_node_admits_the_waiter_of_another() {
 #[tokio::test]
 async fn grants_follow_arrival_across_nodes_and_weights_and_tokens_rise() {
     let redis = TestRedis::shared().await;
-    let here = Space::create(redis.client().await, 4).await;
+    let here = TestNamespace::create(redis.client().await, 4).await;
     let there = here.through(redis.client().await);
     let holder = here.lease().await;
     here.take(&holder, 4).await;
@@ -45,14 +45,14 @@ async fn grants_follow_arrival_across_nodes_and_weights_and_tokens_rise() {
     redis.assert_nothing_left(&here.client).await;
 }
 
-/// Its first calls come before it is heard, and after a lost connection all are parked at once.
+/// Its first calls come before it is received, and after a lost connection all are parked at once.
 #[tokio::test]
 async fn in_a_weighted_queue_a_burst_through_a_new_node_is_one_process_turns() {
     let redis = TestRedis::own().await;
-    let here = Space::create(redis.client().await, 1).await;
+    let here = TestNamespace::create(redis.client().await, 1).await;
     let update = UpdateSemaphoreRequest {
         namespace_name: here.namespace.clone(),
-        semaphore_name: Space::SEMAPHORE.to_owned(),
+        semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
         permits: 1,
         expected_version: 1,
         queue_discipline: QueueDiscipline::Weighted,
@@ -72,7 +72,7 @@ async fn in_a_weighted_queue_a_burst_through_a_new_node_is_one_process_turns() {
     let order = async || {
         let request = ListSemaphoreWaitersRequest {
             namespace_name: here.namespace.clone(),
-            semaphore_name: Space::SEMAPHORE.to_owned(),
+            semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
             ..Default::default()
         };
         here.client.list_semaphore_waiters(request).await.unwrap().waiters
@@ -100,7 +100,7 @@ async fn in_a_weighted_queue_a_burst_through_a_new_node_is_one_process_turns() {
 #[tokio::test]
 async fn a_release_while_the_waiter_just_subscribes_is_not_missed() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let (one, other) = (space.lease().await, space.lease().await);
     for _ in 0..300 {
         // A new node each time: it has not subscribed to anything yet.
@@ -116,7 +116,7 @@ async fn a_release_while_the_waiter_just_subscribes_is_not_missed() {
 #[tokio::test]
 async fn a_wait_that_races_its_release_ten_thousand_times_is_always_granted() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let there = space.through(redis.client().await);
     let (one, other) = (space.lease().await, space.lease().await);
     for _ in 0..10_000 {
@@ -131,7 +131,7 @@ async fn a_wait_that_races_its_release_ten_thousand_times_is_always_granted() {
 #[tokio::test]
 async fn a_timeout_that_crosses_with_the_grant_is_one_or_the_other_and_loses_no_permit() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let (holder, waiting) = (space.lease().await, space.lease().await);
     let mut outcomes = [0, 0];
     for round in 0..20 {
@@ -153,7 +153,7 @@ async fn a_timeout_that_crosses_with_the_grant_is_one_or_the_other_and_loses_no_
 #[tokio::test]
 async fn a_crashed_holders_permits_go_on_when_its_lease_ends_though_nobody_asks() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let (crashed, waiting) = (space.lease_for(1).await, space.lease().await);
     space.take(&crashed, 1).await;
     let waiter = space.wait(&waiting, 1).await;
@@ -164,13 +164,13 @@ async fn a_crashed_holders_permits_go_on_when_its_lease_ends_though_nobody_asks(
 #[tokio::test]
 async fn a_lease_shortened_on_another_node_ends_in_time_for_those_that_wait() {
     let redis = TestRedis::shared().await;
-    let here = Space::create(redis.client().await, 1).await;
+    let here = TestNamespace::create(redis.client().await, 1).await;
     let there = here.through(redis.client().await);
     let (holder, waiting) = (here.lease().await, here.lease().await);
     here.take(&holder, 1).await;
     let waiter = there.wait(&waiting, 1).await;
     let request = grackle_client::wire::RefreshSemaphoreLeaseRequest {
-        namespace_name: Space::NAMESPACE.to_owned(),
+        namespace_name: TestNamespace::NAMESPACE.to_owned(),
         lease_id: holder,
         ttl_seconds: 1,
     };
@@ -185,7 +185,7 @@ async fn a_lease_shortened_on_another_node_ends_in_time_for_those_that_wait() {
 #[tokio::test]
 async fn raised_permits_admit_a_crowd_larger_than_one_script_handles() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let holder = space.lease().await;
     space.take(&holder, 1).await;
     let mut waiters = Vec::new();
@@ -207,10 +207,10 @@ async fn raised_permits_admit_a_crowd_larger_than_one_script_handles() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_a_crowd_that_is_admitted_at_once_the_last_state_is_the_one_that_is_shown() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let load = grackle_client::wire::GetSemaphoreRequest {
         namespace_name: space.namespace.clone(),
-        semaphore_name: Space::SEMAPHORE.to_owned(),
+        semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
     };
     for round in 0..20 {
         let (holder, mut crowd) = (space.lease().await, Vec::new());
@@ -232,10 +232,10 @@ async fn of_a_crowd_that_is_admitted_at_once_the_last_state_is_the_one_that_is_s
     redis.assert_nothing_left(&space.client).await;
 }
 
-async fn set_permits(space: &Space, permits: i64) {
+async fn set_permits(space: &TestNamespace, permits: i64) {
     let request = UpdateSemaphoreRequest {
         namespace_name: space.namespace.clone(),
-        semaphore_name: Space::SEMAPHORE.to_owned(),
+        semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
         permits,
         expected_version: space.state().await.version,
         ..Default::default()
@@ -246,7 +246,7 @@ async fn set_permits(space: &Space, permits: i64) {
 #[tokio::test]
 async fn a_client_that_shuts_down_sets_its_waiters_aside_and_another_gets_their_places() {
     let redis = TestRedis::shared().await;
-    let here = Space::create(redis.client().await, 1).await;
+    let here = TestNamespace::create(redis.client().await, 1).await;
     let there = here.through(redis.client().await);
     let (holder, first, second) = (here.lease().await, here.lease().await, here.lease().await);
     here.take(&holder, 1).await;

@@ -2,20 +2,22 @@
 
 use std::time::Duration;
 
-use crate::support::{Link, Looker, Space, TestRedis, changes_heard, granted, until_heard};
 use grackle_client::types::SemaphoreEvent;
 use grackle_client::wire::{
     DeleteNamespaceRequest, DeleteSemaphoreRequest, UpdateSemaphoreRequest,
 };
 use grackle_client::{Client, Error, ErrorKind};
+use grackle_test_support::{
+    Link, TestNamespace, TestRedis, Watcher, changes_seen, granted, until_seen,
+};
 
-async fn delete(space: &Space) {
+async fn delete(space: &TestNamespace) {
     let (namespace_name, semaphore_name) = (space.namespace.clone(), space.name().to_owned());
     let request = DeleteSemaphoreRequest { namespace_name, semaphore_name };
     space.client.delete_semaphore(request).await.unwrap();
 }
 
-async fn describe(space: &Space, description: &str) {
+async fn describe(space: &TestNamespace, description: &str) {
     let state = space.state().await;
     let request = UpdateSemaphoreRequest {
         namespace_name: space.namespace.clone(),
@@ -31,11 +33,11 @@ async fn describe(space: &Space, description: &str) {
 #[tokio::test]
 async fn it_shows_the_state_at_once_and_what_any_node_changes() {
     let redis = TestRedis::shared().await;
-    let here = Space::create(redis.client().await, 2).await;
+    let here = TestNamespace::create(redis.client().await, 2).await;
     let there = here.through(redis.client().await);
     let (first, second) = (there.lease().await, there.lease().await);
     there.take(&first, 2).await;
-    let mut looker = Looker::at(&here);
+    let mut looker = Watcher::at(&here);
     assert_eq!(looker.state().await, there.state().await);
 
     let waiter = there.wait(&second, 1).await;
@@ -59,14 +61,14 @@ async fn it_shows_the_state_at_once_and_what_any_node_changes() {
 async fn it_shows_that_a_lease_has_ended_though_nobody_calls() {
     for before_it_was_watched in [false, true] {
         let redis = TestRedis::shared().await;
-        let there = Space::create(redis.client().await, 2).await;
+        let there = TestNamespace::create(redis.client().await, 2).await;
         // Does nothing but look on, so nothing else tells it of the namespace.
         let here = there.through(redis.client().await);
         let take = async || there.take(&there.lease_for(1).await, 1).await;
         if before_it_was_watched {
             take().await;
         }
-        let mut looker = Looker::at(&here);
+        let mut looker = Watcher::at(&here);
         if !before_it_was_watched {
             assert_eq!(looker.state().await.active_holds, 0);
             take().await;
@@ -82,24 +84,24 @@ async fn it_shows_that_a_lease_has_ended_though_nobody_calls() {
 #[tokio::test]
 async fn it_ends_when_the_semaphore_is_deleted() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 2).await;
-    let mut lookers = [Looker::at(&space), Looker::at(&space)];
+    let space = TestNamespace::create(redis.client().await, 2).await;
+    let mut lookers = [Watcher::at(&space), Watcher::at(&space)];
     for looker in &mut lookers {
         looker.state().await;
     }
-    until_heard(&redis, &space, 1).await;
+    until_seen(&redis, &space, 1).await;
     delete(&space.through(redis.client().await)).await;
     for looker in &mut lookers {
         looker.until_deleted().await;
     }
-    until_heard(&redis, &space, 0).await;
+    until_seen(&redis, &space, 0).await;
 }
 
 #[tokio::test]
 async fn it_ends_when_its_namespace_is_deleted() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 2).await;
-    let mut looker = Looker::at(&space);
+    let space = TestNamespace::create(redis.client().await, 2).await;
+    let mut looker = Watcher::at(&space);
     looker.state().await;
     let request = DeleteNamespaceRequest { namespace_name: space.namespace.clone() };
     space.client.delete_namespace(request).await.unwrap();
@@ -109,40 +111,40 @@ async fn it_ends_when_its_namespace_is_deleted() {
 #[tokio::test]
 async fn what_can_not_be_watched_is_an_error_and_the_end() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 2).await;
-    let mut looker = Looker::at(&space.on_semaphore("none"));
+    let space = TestNamespace::create(redis.client().await, 2).await;
+    let mut looker = Watcher::at(&space.on_semaphore("none"));
     assert!(matches!(looker.next().await, Some(Err(Error::SemaphoreNotFound))));
     assert!(looker.next().await.is_none());
     assert!(looker.next().await.is_none(), "polled after its end it has ended still");
-    let mut looker = Looker::at(&space.on_semaphore("not a name"));
+    let mut looker = Watcher::at(&space.on_semaphore("not a name"));
     assert!(matches!(looker.next().await, Some(Err(Error::InvalidField { .. }))));
     assert!(looker.next().await.is_none());
     let mut elsewhere = space.clone();
     elsewhere.namespace = "none".to_owned();
-    let mut looker = Looker::at(&elsewhere);
+    let mut looker = Watcher::at(&elsewhere);
     assert!(matches!(looker.next().await, Some(Err(Error::NamespaceNotFound))));
 }
 
 #[tokio::test]
 async fn it_ends_with_an_error_when_its_client_shuts_down() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 2).await;
-    let mut looker = Looker::at(&space);
+    let space = TestNamespace::create(redis.client().await, 2).await;
+    let mut looker = Watcher::at(&space);
     looker.state().await;
-    until_heard(&redis, &space, 1).await;
+    until_seen(&redis, &space, 1).await;
     space.client.shutdown().await;
     let error = looker.next().await.unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(looker.next().await.is_none());
-    assert!(Looker::at(&space).next().await.unwrap().is_err(), "nor does another begin");
-    until_heard(&redis, &space, 0).await;
+    assert!(Watcher::at(&space).next().await.unwrap().is_err(), "nor does another begin");
+    until_seen(&redis, &space, 0).await;
 }
 
 #[tokio::test]
 async fn changes_that_are_not_read_are_one() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 2).await;
-    let (mut slow, mut quick) = (Looker::at(&space), Looker::at(&space));
+    let space = TestNamespace::create(redis.client().await, 2).await;
+    let (mut slow, mut quick) = (Watcher::at(&space), Watcher::at(&space));
     slow.state().await;
     let lease = space.lease().await;
     for _ in 0..200 {
@@ -157,7 +159,7 @@ async fn changes_that_are_not_read_are_one() {
 #[tokio::test]
 async fn nothing_is_published_while_nobody_watches() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 2).await;
+    let space = TestNamespace::create(redis.client().await, 2).await;
     let lease = space.lease().await;
     let publishes = async || redis.command_calls().await.of("publish");
     let before = publishes().await;
@@ -168,13 +170,13 @@ async fn nothing_is_published_while_nobody_watches() {
     use_it().await;
     assert_eq!(publishes().await, before);
 
-    let mut looker = Looker::at(&space);
+    let mut looker = Watcher::at(&space);
     looker.state().await;
-    until_heard(&redis, &space, 1).await;
+    until_seen(&redis, &space, 1).await;
     use_it().await;
     assert_eq!(publishes().await, before + 2, "one a change");
     drop(looker);
-    until_heard(&redis, &space, 0).await;
+    until_seen(&redis, &space, 0).await;
     use_it().await;
     let after = publishes().await;
     assert!(after <= before + 3, "at most one that nobody hears");
@@ -185,13 +187,13 @@ async fn nothing_is_published_while_nobody_watches() {
 #[tokio::test]
 async fn a_thousand_who_look_on_are_one_subscription_and_one_message_a_change() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 2).await;
+    let space = TestNamespace::create(redis.client().await, 2).await;
     let lease = space.lease().await;
-    let mut lookers: Vec<_> = (0..1_000).map(|_| Looker::at(&space)).collect();
+    let mut lookers: Vec<_> = (0..1_000).map(|_| Watcher::at(&space)).collect();
     for looker in &mut lookers {
         looker.state().await;
     }
-    until_heard(&redis, &space, 1).await;
+    until_seen(&redis, &space, 1).await;
     let pubsub: String = redis.run(&["CLIENT", "LIST", "TYPE", "pubsub"]).await;
     assert_eq!(pubsub.lines().count(), 1, "{pubsub}");
     assert_eq!(redis.connected_clients().await, 2);
@@ -212,20 +214,20 @@ async fn a_thousand_who_look_on_are_one_subscription_and_one_message_a_change() 
     let mut kept = kept;
     space.release(&lease).await;
     kept.until(|state| state.active_holds == 0).await;
-    assert_eq!(changes_heard(&redis, &space).await, 1);
+    assert_eq!(changes_seen(&redis, &space).await, 1);
     drop(kept);
-    until_heard(&redis, &space, 0).await;
+    until_seen(&redis, &space, 0).await;
 }
 
 #[tokio::test]
 async fn it_goes_on_after_its_subscription_is_killed() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 5).await;
+    let space = TestNamespace::create(redis.client().await, 5).await;
     let lease = space.lease().await;
-    let mut looker = Looker::at(&space);
+    let mut looker = Watcher::at(&space);
     looker.state().await;
     for weight in 1..=5 {
-        until_heard(&redis, &space, 1).await;
+        until_seen(&redis, &space, 1).await;
         let killed: i64 = redis.run(&["CLIENT", "KILL", "TYPE", "pubsub"]).await;
         assert_eq!(killed, 1);
         // Nobody hears this one.
@@ -237,9 +239,9 @@ async fn it_goes_on_after_its_subscription_is_killed() {
 #[tokio::test]
 async fn it_goes_on_after_redis_has_restarted() {
     let mut redis = TestRedis::own_with(&["--appendonly", "yes"]).await;
-    let space = Space::create(redis.client().await, 5).await;
+    let space = TestNamespace::create(redis.client().await, 5).await;
     let lease = space.lease().await;
-    let mut looker = Looker::at(&space);
+    let mut looker = Watcher::at(&space);
     looker.state().await;
     redis.restart().await;
     space.take(&lease, 2).await;
@@ -251,8 +253,8 @@ async fn it_goes_on_after_redis_has_restarted() {
 #[tokio::test]
 async fn it_ends_after_redis_has_forgotten_all() {
     let mut redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 5).await;
-    let mut looker = Looker::at(&space);
+    let space = TestNamespace::create(redis.client().await, 5).await;
+    let mut looker = Watcher::at(&space);
     looker.state().await;
     redis.kill();
     redis.start_again().await;
@@ -262,32 +264,32 @@ async fn it_ends_after_redis_has_forgotten_all() {
 #[tokio::test]
 async fn one_that_is_deleted_and_made_again_while_the_link_is_silent_was_deleted() {
     let redis = TestRedis::own().await;
-    let near = Space::create(redis.client().await, 5).await;
+    let near = TestNamespace::create(redis.client().await, 5).await;
     let link = Link::to(&redis).await;
     let mut config = redis.config();
     config.redis_url = link.url();
     let far = near.through(Client::connect_with(config).await.unwrap());
-    let mut looker = Looker::at(&far);
+    let mut looker = Watcher::at(&far);
     looker.state().await;
-    until_heard(&redis, &near, 1).await;
+    until_seen(&redis, &near, 1).await;
     link.go_silent();
     delete(&near).await;
     near.semaphore(near.name(), 7).await;
     link.cut();
     link.recover();
     looker.until_deleted().await;
-    assert_eq!(Looker::at(&far).state().await.permits, 7);
+    assert_eq!(Watcher::at(&far).state().await.permits, 7);
 }
 
 #[tokio::test]
 async fn one_who_comes_later_sees_the_state_at_once() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 5).await;
-    let mut first = Looker::at(&space);
+    let space = TestNamespace::create(redis.client().await, 5).await;
+    let mut first = Watcher::at(&space);
     let shown = first.state().await;
-    until_heard(&redis, &space, 1).await;
+    until_seen(&redis, &space, 1).await;
     let before = redis.command_calls().await;
-    let second = Looker::at(&space).next().await;
+    let second = Watcher::at(&space).next().await;
     assert!(
         matches!(second, Some(Ok(SemaphoreEvent::Semaphore(ref state))) if *state == shown),
         "{second:?}"

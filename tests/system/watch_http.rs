@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{
-    Events, ServerProcess, Space, TestRedis, TestServer, server_config, until_heard,
+use grackle_test_support::{
+    Events, ServerProcess, TestNamespace, TestRedis, TestServer, server_config, until_seen,
 };
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ impl Reader {
 #[tokio::test]
 async fn events_are_the_state_then_changes_then_deleted() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 3).await;
+    let space = TestNamespace::create(redis.client().await, 3).await;
     let server = TestServer::start(&redis).await;
     let mut reader = Reader::at(server.url()).await;
     let (name, data) = reader.next().await.unwrap();
@@ -72,7 +72,7 @@ async fn events_are_the_state_then_changes_then_deleted() {
 #[tokio::test]
 async fn an_error_is_answered_as_any_other() {
     let redis = TestRedis::shared().await;
-    let _space = Space::create(redis.client().await, 3).await;
+    let _space = TestNamespace::create(redis.client().await, 3).await;
     let server = TestServer::start(&redis).await;
     for (query, status, code, field) in [
         ("namespace_name=ns&semaphore_name=none", 404, "NotFound", None),
@@ -96,11 +96,11 @@ async fn an_error_is_answered_as_any_other() {
 #[tokio::test]
 async fn metrics_show_the_busiest_semaphores_and_no_more() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 2).await;
+    let space = TestNamespace::create(redis.client().await, 2).await;
     let mut config = server_config(&redis);
     config.metrics_semaphores = 1;
     let server = TestServer::start_with(config).await;
-    let http = crate::support::Http::to(server.url());
+    let http = grackle_test_support::Http::to(server.url());
     let (holder, waiting) = (space.lease().await, space.lease().await);
     for name in ["idle-1", "idle-2"] {
         space.semaphore(name, 1).await;
@@ -114,7 +114,7 @@ async fn metrics_show_the_busiest_semaphores_and_no_more() {
     };
     space.until_waiting(1).await;
     space.release(&holder).await;
-    assert!(crate::support::is_acquired(&call.await.unwrap()));
+    assert!(grackle_test_support::is_acquired(&call.await.unwrap()));
     let get = serde_json::json!({ "namespace_name": "ns", "semaphore_name": "s" });
     let (_, seen) = http.call("GetSemaphore", get).await.unwrap();
     assert_eq!((&seen["semaphore"]["active_holds"], seen.get("convoy")), (&Value::from(1), None));
@@ -137,24 +137,24 @@ async fn metrics_show_the_busiest_semaphores_and_no_more() {
 #[tokio::test]
 async fn a_reader_that_hangs_up_watches_no_more() {
     let redis = TestRedis::own().await;
-    let space = Space::create(redis.client().await, 3).await;
+    let space = TestNamespace::create(redis.client().await, 3).await;
     let server = TestServer::start(&redis).await;
     let (mut first, second) = (Reader::at(server.url()).await, Reader::at(server.url()).await);
     first.next().await.unwrap();
-    until_heard(&redis, &space, 1).await;
+    until_seen(&redis, &space, 1).await;
     drop(second);
     let lease = space.lease().await;
     space.take(&lease, 1).await;
     first.until(|data| data["active_holds"] == 1).await;
     drop(first);
-    until_heard(&redis, &space, 0).await;
+    until_seen(&redis, &space, 0).await;
     server.stop().await;
 }
 
 #[tokio::test]
 async fn a_silent_stream_outlives_the_idle_timeout() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 3).await;
+    let space = TestNamespace::create(redis.client().await, 3).await;
     let mut config = server_config(&redis);
     config.idle_timeout_seconds = 1;
     let server = TestServer::start_with(config).await;
@@ -170,7 +170,7 @@ async fn a_silent_stream_outlives_the_idle_timeout() {
 #[tokio::test]
 async fn streams_end_as_their_server_is_told_to_stop_and_do_not_hold_it_up() {
     let redis = TestRedis::shared().await;
-    let _space = Space::create(redis.client().await, 3).await;
+    let _space = TestNamespace::create(redis.client().await, 3).await;
     let mut server = ServerProcess::start(&redis, &["--drain-seconds", "60"]).await;
     let mut readers = [Reader::at(server.url()).await, Reader::at(server.url()).await];
     for reader in &mut readers {

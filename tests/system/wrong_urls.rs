@@ -3,7 +3,7 @@
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Cluster, Sentinels, ServerProcess, TestRedis, TlsRedis};
+use grackle_test_support::{Cluster, Sentinels, ServerProcess, TestRedis, TlsRedis};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 

@@ -24,7 +24,7 @@ pub(crate) enum Answer {
     Swept {
         sweep_in: Micros,
         waiting: usize,
-        heard: usize,
+        received: usize,
     },
     Namespaces(Page<Namespace>),
     Semaphores(Page<Semaphore>),

@@ -10,7 +10,7 @@ pub(crate) struct Around {
     /// The nodes that Redis counts as subscribed.
     pub(crate) listening: BTreeSet<Name>,
     pub(crate) limits: Limits,
-    /// Calls that hear of a grant by the reply, whether their node is heard or not.
+    /// Calls that hear of a grant by the reply, whether their node is received or not.
     pub(crate) asking: BTreeSet<Ticket>,
     pub(crate) said: Vec<Said>,
 }

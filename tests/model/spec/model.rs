@@ -221,7 +221,7 @@ impl Model {
         namespace.acquire(wanted, around)
     }
 
-    /// A node that subscribes, or doubts what it heard, asks about its calls: the parked ones are back
+    /// A node that subscribes, or doubts what it received, asks about its calls: the parked ones are back
     /// in their places, whoever now fits is admitted, and those granted are answered.
     pub(crate) fn resume(&mut self, ns: Name, calls: &[Asked]) -> Reply {
         let (namespace, around) = self.swept(ns)?;
@@ -247,7 +247,7 @@ impl Model {
     }
 
     /// A call's time is over: it was granted, or it is timed out and gone. One whose node is not
-    /// heard learns of its turn here. It asked for that weight and
+    /// received learns of its turn here. It asked for that weight and
     /// share.
     pub(crate) fn give_up(&mut self, ns: Name, call: Asked, asked: (i64, i64)) -> Reply {
         let Asked { lease, semaphore: name, ticket } = call;
@@ -335,9 +335,15 @@ impl Model {
 
     // Without an owner.
 
-    pub(crate) fn down(&mut self, ns: Name, name: Name, ticket: &str, heard: &[String]) -> Reply {
+    pub(crate) fn down(
+        &mut self,
+        ns: Name,
+        name: Name,
+        ticket: &str,
+        received: &[String],
+    ) -> Reply {
         let (namespace, around) = self.within(ns)?;
-        namespace.down(name, ticket, heard, around)
+        namespace.down(name, ticket, received, around)
     }
 
     pub(crate) fn up(
@@ -346,15 +352,21 @@ impl Model {
         name: Name,
         ticket: &str,
         undoes: Option<&str>,
-        heard: &[String],
+        received: &[String],
     ) -> Reply {
         let (namespace, around) = self.within(ns)?;
-        namespace.up(name, ticket, undoes, heard, around)
+        namespace.up(name, ticket, undoes, received, around)
     }
 
-    pub(crate) fn disown(&mut self, ns: Name, name: Name, lease: Name, heard: &[String]) -> Reply {
+    pub(crate) fn disown(
+        &mut self,
+        ns: Name,
+        name: Name,
+        lease: Name,
+        received: &[String],
+    ) -> Reply {
         let (namespace, around) = self.within(ns)?;
-        namespace.disown(name, lease, heard, around)
+        namespace.disown(name, lease, received, around)
     }
 
     pub(crate) fn keep_leases(&mut self, ns: Name, ttl: Micros, leases: &[Name]) -> Reply {
@@ -366,15 +378,15 @@ impl Model {
 
     /// What a node that waits here does when something is due, and as its sign of life.
     pub(crate) fn sweep(&mut self, ns: Name, node: Name) -> Reply {
-        let heard = usize::from(self.around.listening.contains(node));
+        let received = usize::from(self.around.listening.contains(node));
         let Ok((namespace, around)) = self.swept(ns) else {
-            return Ok(Answer::Swept { sweep_in: -1, waiting: 0, heard });
+            return Ok(Answer::Swept { sweep_in: -1, waiting: 0, received });
         };
         let waiting = namespace.waiting(node);
         if waiting > 0 {
             namespace.mark(node, around.now);
         }
-        Ok(Answer::Swept { sweep_in: namespace.sweep_in(around.now), waiting, heard })
+        Ok(Answer::Swept { sweep_in: namespace.sweep_in(around.now), waiting, received })
     }
 
     // Leases.

@@ -4,7 +4,7 @@ use super::{
 
 /// Who holds what no lease ends.
 pub(crate) const OWNERLESS: Name = "ownerless";
-/// How long a call is remembered whose answer nobody is known to have heard.
+/// How long a call is remembered whose answer nobody is known to have received.
 const REMEMBERED_FOR: Micros = 600_000_000;
 
 /// What was done without an owner, by the tickets of who did it, and when some of it is forgotten.
@@ -25,7 +25,7 @@ impl Remembered {
         self.calls.contains_key(ticket)
     }
 
-    fn heard(&mut self, tickets: &[String]) {
+    fn received(&mut self, tickets: &[String]) {
         self.calls.retain(|ticket, _| !tickets.contains(ticket));
     }
 
@@ -44,7 +44,7 @@ impl Namespace {
         &mut self,
         name: Name,
         ticket: &str,
-        heard: &[String],
+        received: &[String],
         around: &mut Around,
     ) -> Result<Answer, Refused> {
         if self.a_lease_is_due(around.now) {
@@ -64,7 +64,7 @@ impl Namespace {
             semaphore.hold_ownerless(1, around.now);
             semaphore.remembered.add(ticket, around.now);
         }
-        semaphore.remembered.heard(heard);
+        semaphore.remembered.received(received);
         Ok(Answer::Taken(done || free, semaphore.shown()))
     }
 
@@ -75,7 +75,7 @@ impl Namespace {
         name: Name,
         ticket: &str,
         undoes: Option<&str>,
-        heard: &[String],
+        received: &[String],
         around: &mut Around,
     ) -> Result<Answer, Refused> {
         if self.a_lease_is_due(around.now) {
@@ -98,7 +98,7 @@ impl Namespace {
         }
         let semaphore = self.semaphore(name)?;
         semaphore.last_activity_at = around.now;
-        semaphore.remembered.heard(heard);
+        semaphore.remembered.received(received);
         Ok(semaphore.answer())
     }
 
@@ -107,7 +107,7 @@ impl Namespace {
         &mut self,
         name: Name,
         lease: Name,
-        heard: &[String],
+        received: &[String],
         around: &mut Around,
     ) -> Result<Answer, Refused> {
         self.sweep(around);
@@ -130,7 +130,7 @@ impl Namespace {
             touched.insert(name);
             touched.into_iter().for_each(|name| self.admit(name, around));
         }
-        self.semaphore(name)?.remembered.heard(heard);
+        self.semaphore(name)?.remembered.received(received);
         Ok(self.semaphore(name)?.answer())
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use super::NAMESPACE;
-use crate::support::{LONG, SOON, TestRedis, eventually};
+use grackle_test_support::{LONG, SOON, TestRedis, eventually};
 
 /// A caller of one server.
 #[derive(Clone)]

@@ -6,7 +6,9 @@ use serde_json::json;
 
 use super::OUTLIVED;
 use super::caller::{Caller, blocked, clear, inside, until, until_waiting, woken};
-use crate::support::{LONG, Link, SOON, ServerProcess, Space, TestRedis, TestServer, eventually};
+use grackle_test_support::{
+    LONG, Link, SOON, ServerProcess, TestNamespace, TestRedis, TestServer, eventually,
+};
 
 #[tokio::test]
 async fn a_caller_that_hangs_up_leaves_the_queue() {
@@ -147,15 +149,15 @@ async fn a_full_memory_refuses_a_down_and_nothing_that_gives_back_or_is_done_alr
     let mut config = redis.config();
     config.redis_url = link.url();
     let far = Client::connect_with(config).await.unwrap();
-    let space = Space::create(far, 3).await;
+    let space = TestNamespace::create(far, 3).await;
     let down = DownSemaphoreRequest {
         namespace_name: space.namespace.clone(),
-        semaphore_name: Space::SEMAPHORE.to_owned(),
+        semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
         timeout_seconds: 0,
     };
     let up = UpSemaphoreRequest {
         namespace_name: space.namespace.clone(),
-        semaphore_name: Space::SEMAPHORE.to_owned(),
+        semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
     };
     let limit = async |bytes: &str| {
         let _: () = redis.run(&["CONFIG", "SET", "maxmemory", bytes]).await;
@@ -209,15 +211,15 @@ async fn a_down_whose_caller_left_before_its_answer_came_is_given_back() {
 #[tokio::test]
 async fn in_rust_a_dropped_down_takes_nothing() {
     let redis = TestRedis::shared().await;
-    let space = Space::create(redis.client().await, 1).await;
+    let space = TestNamespace::create(redis.client().await, 1).await;
     let request = DownSemaphoreRequest {
         namespace_name: space.namespace.clone(),
-        semaphore_name: Space::SEMAPHORE.to_owned(),
+        semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
         timeout_seconds: LONG,
     };
     let up = UpSemaphoreRequest {
         namespace_name: space.namespace.clone(),
-        semaphore_name: Space::SEMAPHORE.to_owned(),
+        semaphore_name: TestNamespace::SEMAPHORE.to_owned(),
     };
     let taken = space.client.down_semaphore(request.clone()).await.unwrap();
     assert_eq!((taken.outcome, taken.semaphore.active_holds), (AcquireOutcome::Acquired, 1));
