@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs tests/topologies.rs on each version of Redis that we support, and prints a table:
+# Runs tests/topologies on each version of Redis that we support, and prints a table:
 # topology x version x what passed. Ends with 1 if anything failed.
 #
 # 6.2 and Valkey are fetched into target/tools/matrix; 7.0 is the redis-server on PATH, if there is
