@@ -35,7 +35,7 @@ pub(crate) enum Fault {
 
 /// The nodes that may not be received of for a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Deaf {
+pub(crate) enum Unreachable {
     Nobody,
     Node(usize),
     All,
@@ -119,7 +119,7 @@ impl Fault {
 
     /// Strikes once; returns when it is over, with those that may not have been received meanwhile and
     /// for some seconds more. (Whatever takes that from nobody delays them by less than a second.)
-    pub(crate) async fn strike(self, fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
+    pub(crate) async fn strike(self, fleet: &mut Fleet, rng: &mut Rng) -> Unreachable {
         match self {
             Self::Nothing | Self::HangUps | Self::Drops => calm(rng).await,
             Self::KillRedis => kill_redis(fleet, rng).await,
@@ -143,78 +143,78 @@ impl Fault {
     }
 }
 
-async fn calm(rng: &mut Rng) -> Deaf {
+async fn calm(rng: &mut Rng) -> Unreachable {
     millis(rng, 10..50).await;
-    Deaf::Nobody
+    Unreachable::Nobody
 }
 
-async fn kill_redis(fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
+async fn kill_redis(fleet: &mut Fleet, rng: &mut Rng) -> Unreachable {
     fleet.redis.kill();
     millis(rng, 0..300).await;
     fleet.redis.start_again().await;
-    Deaf::All
+    Unreachable::All
 }
 
-async fn freeze_redis(fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
+async fn freeze_redis(fleet: &mut Fleet, rng: &mut Rng) -> Unreachable {
     let long = rng.u8(..8) == 0;
     fleet.redis.stop();
     millis(rng, if long { 3_500..4_000 } else { 100..1_000 }).await;
     fleet.redis.cont();
     // Longer than a command may take: connections are given up.
-    if long { Deaf::All } else { Deaf::Nobody }
+    if long { Unreachable::All } else { Unreachable::Nobody }
 }
 
-async fn slow_redis(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+async fn slow_redis(fleet: &Fleet, rng: &mut Rng) -> Unreachable {
     let seconds = format!("0.{}", rng.u32(1..=8));
     let _: String = fleet.redis.run(&["DEBUG", "SLEEP", &seconds]).await;
-    Deaf::Nobody
+    Unreachable::Nobody
 }
 
-async fn flush_scripts(fleet: &Fleet) -> Deaf {
+async fn flush_scripts(fleet: &Fleet) -> Unreachable {
     let _: String = fleet.redis.run(&["SCRIPT", "FLUSH"]).await;
-    Deaf::Nobody
+    Unreachable::Nobody
 }
 
-async fn kill_commands(fleet: &Fleet) -> Deaf {
+async fn kill_commands(fleet: &Fleet) -> Unreachable {
     let _: i64 = fleet.redis.run(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]).await;
-    Deaf::Nobody
+    Unreachable::Nobody
 }
 
-async fn kill_subscriptions(fleet: &Fleet) -> Deaf {
+async fn kill_subscriptions(fleet: &Fleet) -> Unreachable {
     let _: i64 = fleet.redis.run(&["CLIENT", "KILL", "TYPE", "pubsub"]).await;
-    Deaf::All
+    Unreachable::All
 }
 
-async fn full_memory(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+async fn full_memory(fleet: &Fleet, rng: &mut Rng) -> Unreachable {
     let _: () = fleet.redis.run(&["CONFIG", "SET", "maxmemory", "1"]).await;
     millis(rng, 50..500).await;
     let _: () = fleet.redis.run(&["CONFIG", "SET", "maxmemory", "0"]).await;
-    Deaf::Nobody
+    Unreachable::Nobody
 }
 
-async fn redis_clock(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+async fn redis_clock(fleet: &Fleet, rng: &mut Rng) -> Unreachable {
     let clock = fleet.redis_clock.as_ref().expect("a fleet of this fault has one");
     let seconds = [-20, 0, 20][rng.usize(..3)];
     clock.step_to(seconds);
     fleet.redis_clock_shows(seconds.into()).await;
-    Deaf::All
+    Unreachable::All
 }
 
-async fn client_clocks(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+async fn client_clocks(fleet: &Fleet, rng: &mut Rng) -> Unreachable {
     let server = any_server(fleet, rng);
     let clock = fleet.servers[server].clock.as_ref().expect("a fleet of this fault has one");
     clock.step_to([-20, 0, 20][rng.usize(..3)]);
     millis(rng, 1_100..2_000).await;
-    Deaf::Nobody
+    Unreachable::Nobody
 }
 
-fn cut(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+fn cut(fleet: &Fleet, rng: &mut Rng) -> Unreachable {
     let node = any_node(fleet, rng);
     fleet.links[node].cut();
-    Deaf::Node(node)
+    Unreachable::Node(node)
 }
 
-async fn half_open(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+async fn half_open(fleet: &Fleet, rng: &mut Rng) -> Unreachable {
     let node = any_node(fleet, rng);
     let link = &fleet.links[node];
     [Link::go_silent, Link::hold_replies, Link::hold_requests][rng.usize(..3)](link);
@@ -224,50 +224,50 @@ async fn half_open(fleet: &Fleet, rng: &mut Rng) -> Deaf {
         link.cut();
     }
     link.recover();
-    Deaf::Node(node)
+    Unreachable::Node(node)
 }
 
-async fn delay(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+async fn delay(fleet: &Fleet, rng: &mut Rng) -> Unreachable {
     let link = &fleet.links[any_node(fleet, rng)];
     link.delay(Duration::from_millis(rng.u64(1..=40)));
     millis(rng, 200..1_000).await;
     link.recover();
-    Deaf::Nobody
+    Unreachable::Nobody
 }
 
-async fn lose_replies(fleet: &Fleet, rng: &mut Rng) -> Deaf {
+async fn lose_replies(fleet: &Fleet, rng: &mut Rng) -> Unreachable {
     let node = any_node(fleet, rng);
     let link = &fleet.links[node];
     link.hold_replies();
     millis(rng, 1..30).await;
     link.cut();
     link.recover();
-    Deaf::Node(node)
+    Unreachable::Node(node)
 }
 
-async fn kill_server(fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
+async fn kill_server(fleet: &mut Fleet, rng: &mut Rng) -> Unreachable {
     let server = any_server(fleet, rng);
     fleet.servers[server].process.process().kill();
     millis(rng, 0..200).await;
     fleet.replace(server).await;
-    Deaf::Node(Fleet::node_of(server))
+    Unreachable::Node(Fleet::node_of(server))
 }
 
-async fn freeze_server(fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
+async fn freeze_server(fleet: &mut Fleet, rng: &mut Rng) -> Unreachable {
     let server = any_server(fleet, rng);
     // Sometimes until its alive mark has ended.
     let long = rng.u8(..8) == 0;
     fleet.servers[server].process.process().stop();
     millis(rng, if long { 16_500..18_000 } else { 100..2_000 }).await;
     fleet.servers[server].process.process().cont();
-    Deaf::Node(Fleet::node_of(server))
+    Unreachable::Node(Fleet::node_of(server))
 }
 
-async fn roll_server(fleet: &mut Fleet, rng: &mut Rng) -> Deaf {
+async fn roll_server(fleet: &mut Fleet, rng: &mut Rng) -> Unreachable {
     let server = any_server(fleet, rng);
     let mut old = fleet.replace(server).await;
     assert!(old.terminate().await.success(), "{}", old.log());
-    Deaf::Node(Fleet::node_of(server))
+    Unreachable::Node(Fleet::node_of(server))
 }
 
 fn any_node(fleet: &Fleet, rng: &mut Rng) -> usize {

@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::caller::{Caller, Common};
 use crate::check::{self, Findings, SETTLES, Strike};
-use crate::fault::{Deaf, Fault};
+use crate::fault::{Fault, Unreachable};
 use crate::fleet::{Fleet, PERMITS};
 use crate::history::History;
 use crate::observer::Observer;
@@ -74,8 +74,8 @@ async fn storm(fault: Fault, fleet: &mut Fleet, common: &Common, rng: &mut Rng) 
         let calm = strikes.len() % A_STORM == A_STORM - 1;
         tokio::time::sleep(pause(&strikes, calm, rng)).await;
         let from = Instant::now();
-        let deaf = fault.strike(fleet, rng).await;
-        strikes.push(Strike { deaf, from, until: Instant::now() });
+        let unreachable = fault.strike(fleet, rng).await;
+        strikes.push(Strike { unreachable, from, until: Instant::now() });
     }
     tokio::time::sleep(pause(&strikes, true, rng)).await;
     let calm = done() + enough / 5;
@@ -87,8 +87,9 @@ async fn storm(fault: Fault, fleet: &mut Fleet, common: &Common, rng: &mut Rng) 
 /// promised of those that listen, and some more.
 fn pause(strikes: &[Strike], calm: bool, rng: &mut Rng) -> Duration {
     let short = Duration::from_millis(rng.u64(50..600));
-    let all_deaf = strikes.iter().filter(|strike| calm && strike.deaf == Deaf::All);
-    let settled = all_deaf.map(|strike| strike.until + SETTLES).max();
+    let all_unreachable =
+        strikes.iter().filter(|strike| calm && strike.unreachable == Unreachable::All);
+    let settled = all_unreachable.map(|strike| strike.until + SETTLES).max();
     short + settled.map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()))
 }
 

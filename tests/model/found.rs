@@ -7,7 +7,7 @@ use proptest_state_machine::StateMachineTest;
 use crate::machine::{Machine, Played};
 use crate::op::{Op, Step};
 use crate::plan::{Begin, LEASES};
-use crate::spec::{AcquireArguments, Asked, From, MAX_PERMITS, Name, Queue, Tag, Ticket};
+use crate::spec::{AcquireArguments, From, MAX_PERMITS, Name, Queue, Tag, Ticket, WaitingCall};
 use grackle_test_support::world::{NS, SEM};
 
 const HOUR: i64 = 3_600_000_000;
@@ -39,8 +39,8 @@ fn acquire(lease: Name, number: u32, weight: i64) -> Op {
     Op::Acquire { ns: NS, wanted }
 }
 
-fn call(lease: Name, number: u32) -> Asked {
-    Asked { lease, semaphore: SEM, ticket: Ticket { node: K, number } }
+fn call(lease: Name, number: u32) -> WaitingCall {
+    WaitingCall { lease, semaphore: SEM, ticket: Ticket { node: K, number } }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::keys::Keys;
 use crate::op::{Op, Step};
 use crate::plan::{self, Begin, NAMESPACES};
 use crate::promises;
-use crate::spec::{Answer, Asked, Model, Name, Namespace, Said};
+use crate::spec::{Answer, Model, Name, Namespace, Said, WaitingCall};
 use crate::stage::Stage;
 use crate::subscriptions::Received;
 
@@ -25,7 +25,7 @@ pub(crate) struct Played {
     /// The namespace of the last step.
     last: Option<Name>,
     /// The calls that there were, and in which namespace.
-    pub(crate) calls: Vec<(Name, Asked)>,
+    pub(crate) calls: Vec<(Name, WaitingCall)>,
 }
 
 impl Debug for Played {
@@ -54,8 +54,11 @@ impl Played {
 
     fn step(mut self, op: &Op) -> Self {
         if let Op::Acquire { ns, wanted } = op {
-            let call =
-                Asked { lease: wanted.lease, semaphore: wanted.semaphore, ticket: wanted.ticket };
+            let call = WaitingCall {
+                lease: wanted.lease,
+                semaphore: wanted.semaphore,
+                ticket: wanted.ticket,
+            };
             self.calls.retain(|known| *known != (*ns, call));
             self.calls.push((*ns, call));
         }

@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Formatter, Result};
 
 use crate::spec::{
-    AcquireArguments, Answer, Asked, From, Label, Micros, Model, Name, Queue, Ticket,
+    AcquireArguments, Answer, From, Label, Micros, Model, Name, Queue, Ticket, WaitingCall,
 };
 use crate::stage::{text, texts};
 
@@ -83,20 +83,20 @@ pub(crate) enum Op {
     },
     Resume {
         ns: Name,
-        calls: Vec<Asked>,
+        calls: Vec<WaitingCall>,
     },
     GiveUp {
         ns: Name,
-        call: Asked,
+        call: WaitingCall,
     },
     Cancel {
         ns: Name,
-        call: Asked,
+        call: WaitingCall,
     },
     SetAside {
         ns: Name,
         undo: bool,
-        calls: Vec<(Asked, Micros)>,
+        calls: Vec<(WaitingCall, Micros)>,
     },
     Release {
         ns: Name,
@@ -157,7 +157,7 @@ pub(crate) enum Op {
         from: From,
         limit: usize,
     },
-    /// Nobody hears the node's channels any more; of its calls only marks and counts tell.
+    /// The node is no longer subscribed; only marks and counts tell of its calls.
     Dies {
         node: Name,
     },

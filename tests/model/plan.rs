@@ -7,7 +7,8 @@ use proptest::sample::select;
 use crate::machine::Played;
 use crate::op::Op;
 use crate::spec::{
-    AcquireArguments, Asked, From, Limits, MAX_PERMITS, Micros, Model, Name, Queue, Tag, Ticket,
+    AcquireArguments, From, Limits, MAX_PERMITS, Micros, Model, Name, Queue, Tag, Ticket,
+    WaitingCall,
 };
 use grackle_test_support::world::NS;
 
@@ -111,7 +112,7 @@ pub(crate) fn next(state: &Played) -> BoxedStrategy<Op> {
     .boxed()
 }
 
-type Calls = BoxedStrategy<(Name, Asked)>;
+type Calls = BoxedStrategy<(Name, WaitingCall)>;
 type Pages = BoxedStrategy<(From, usize)>;
 
 fn about_namespaces(state: &Played, pages: Pages) -> BoxedStrategy<Op> {
@@ -200,7 +201,7 @@ fn acquire(state: &Played, calls: Calls) -> BoxedStrategy<Op> {
     let listening = prop_oneof![4 => Just(true), 1 => Just(false)];
     (calls, weight(state), share(), 0..3_u8, timeout(), listening)
         .prop_map(|((ns, call), weight, share, label, timeout, listening)| {
-            let Asked { lease, semaphore, ticket } = call;
+            let WaitingCall { lease, semaphore, ticket } = call;
             let wanted = AcquireArguments {
                 semaphore,
                 lease,
@@ -221,13 +222,13 @@ fn fresh(state: &Played) -> Calls {
     let number = state.calls.len() as u32;
     (ns(), semaphore(), lease(), node())
         .prop_map(move |(ns, semaphore, lease, node)| {
-            (ns, Asked { lease, semaphore, ticket: Ticket { node, number } })
+            (ns, WaitingCall { lease, semaphore, ticket: Ticket { node, number } })
         })
         .boxed()
 }
 
 /// Mostly one of the latest.
-fn latest(state: &Played) -> Vec<(Name, Asked)> {
+fn latest(state: &Played) -> Vec<(Name, WaitingCall)> {
     state.calls[state.calls.len().saturating_sub(10)..].to_vec()
 }
 
@@ -237,7 +238,7 @@ fn call(state: &Played) -> Calls {
 }
 
 /// Two calls, of one namespace.
-fn pair(state: &Played) -> BoxedStrategy<(Name, Vec<Asked>)> {
+fn pair(state: &Played) -> BoxedStrategy<(Name, Vec<WaitingCall>)> {
     let latest = latest(state);
     call(state)
         .prop_flat_map(move |(ns, one)| {

@@ -12,8 +12,8 @@ use crate::keys::Keys;
 use crate::op::{EXPLAINED, Op};
 use crate::plan::NAMESPACES;
 use crate::spec::{
-    AcquireArguments, Answer, Asked, Fate, From, Limits, Micros, Name, Outcome, Page, Queue,
-    Refused, Tag, Ticket, description, metadata, refused,
+    AcquireArguments, Answer, Fate, From, Limits, Micros, Name, Outcome, Page, Queue, Refused, Tag,
+    Ticket, WaitingCall, description, metadata, refused,
 };
 use crate::subscriptions::{Received, Subscriptions};
 use grackle_test_support::TestRedis;
@@ -218,7 +218,7 @@ impl Stage {
         let (metadata, timeout) = (metadata(label), duration(timeout));
         let explain = true;
         let wants = Wants { weight, share, metadata: &metadata, timeout, listening, explain };
-        let asked = call(Asked { lease, semaphore, ticket });
+        let asked = call(WaitingCall { lease, semaphore, ticket });
         Ok(Answer::Outcome(outcome(self.world.scripts.acquire(ns, &asked, wants).await?)))
     }
 }
@@ -250,7 +250,7 @@ pub(crate) fn texts(tickets: &[Ticket]) -> Vec<String> {
     tickets.iter().map(|ticket| text(*ticket)).collect()
 }
 
-fn call(asked: Asked) -> Call {
+fn call(asked: WaitingCall) -> Call {
     let (lease_id, semaphore) = (asked.lease.to_owned(), asked.semaphore.to_owned());
     Call { lease_id, semaphore, ticket: text(asked.ticket) }
 }

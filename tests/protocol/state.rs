@@ -1,8 +1,8 @@
 //! A world at one moment.
 
 use crate::spec::{
-    AcquireArguments, Answer, Asked, Fate, Limits, Micros, Model, Name, Outcome, Queue, Said,
-    Ticket,
+    AcquireArguments, Answer, Fate, Limits, Micros, Model, Name, Outcome, Queue, Said, Ticket,
+    WaitingCall,
 };
 use crate::{Mechanism, Plan, World};
 
@@ -99,8 +99,8 @@ impl State {
         Ticket { node: NODES[node], number: call as u32 * 10 + moves }
     }
 
-    pub(crate) fn asked(&self, world: &World, call: usize) -> Asked {
-        Asked { lease: world.plans[call].lease, semaphore: SEM, ticket: self.ticket(call) }
+    pub(crate) fn asked(&self, world: &World, call: usize) -> WaitingCall {
+        WaitingCall { lease: world.plans[call].lease, semaphore: SEM, ticket: self.ticket(call) }
     }
 
     pub(crate) fn is_alive(&self, node: usize) -> bool {
@@ -166,7 +166,7 @@ impl State {
         self.flying.sort();
     }
 
-    pub(crate) fn hear(&mut self, world: &World, message: Message) {
+    pub(crate) fn receive(&mut self, world: &World, message: Message) {
         let named = |call: &usize| self.ticket(*call) == message.ticket;
         let of_lease = |call: &usize| {
             let named = message.ticket.number as usize / 10;

@@ -18,7 +18,7 @@ pub(crate) enum Step {
     Tick,
     // Faults.
     /// The script runs; its reply is lost.
-    AskUnheard(usize),
+    AskUnsubscribed(usize),
     Lose(usize),
     Double(usize),
     /// The connection on which a node hears is dropped.
@@ -107,7 +107,7 @@ impl State {
     fn faults_do(&self, steps: &mut Vec<Step>) {
         for step in steps.clone() {
             match step {
-                Step::Ask(call) => steps.push(Step::AskUnheard(call)),
+                Step::Ask(call) => steps.push(Step::AskUnsubscribed(call)),
                 Step::Deliver(at) => steps.extend([Step::Lose(at), Step::Double(at)]),
                 _ => {}
             }
@@ -152,7 +152,7 @@ impl State {
             }
             Step::Deliver(at) => {
                 let message = self.flying.remove(at);
-                self.hear(world, message);
+                self.receive(world, message);
             }
             Step::Subscribe(node) => {
                 self.redis.around.listening.insert(NODES[node]);
@@ -198,16 +198,16 @@ impl State {
 
     fn fail(&mut self, world: &World, fault: Step) {
         match fault {
-            Step::AskUnheard(call) => self.ask(world, call, false),
+            Step::AskUnsubscribed(call) => self.ask(world, call, false),
             Step::Lose(at) => drop(self.flying.remove(at)),
             Step::Double(at) => self.flying.push(self.flying[at]),
-            Step::Drop(node) => self.deaf(node),
+            Step::Drop(node) => self.unsubscribe(node),
             Step::Freeze(node) => self.nodes[node].life = Life::Frozen,
             Step::Stop(node) => self.stop(world, node),
             Step::Die { node, counted } => {
                 self.nodes[node] = crate::state::Node { life: Life::Dead, hears: counted };
                 if !counted && world.has(Mechanism::SetAside) {
-                    self.deaf(node);
+                    self.unsubscribe(node);
                 }
             }
             Step::Revoke(call) => {
@@ -222,7 +222,7 @@ impl State {
         self.flying.sort();
     }
 
-    fn deaf(&mut self, node: usize) {
+    fn unsubscribe(&mut self, node: usize) {
         self.redis.around.listening.remove(NODES[node]);
         self.nodes[node].hears = false;
         self.flying.retain(|message| message.node != node);
@@ -237,7 +237,7 @@ impl State {
         };
         self.publish();
         self.meet(&calls, fates);
-        self.deaf(node);
+        self.unsubscribe(node);
         self.nodes[node].life = Life::Stopped;
         for call in self.calls.iter_mut().filter(|call| call.node == node) {
             call.node = 1 - node;

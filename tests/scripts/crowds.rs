@@ -154,7 +154,7 @@ async fn a_release_admits_a_crowd_in_steps() {
     w.release("a").await;
     assert_eq!(holds(&w).await, BUDGET);
     assert!(called(&mut subscription).await);
-    // The last in line gives up, but is granted before it is received.
+    // The last in line gives up, but is granted before Redis learns of that.
     let reply = w.give_up(&calls[CROWD - 1]).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Acquired);
     assert_eq!(holds(&w).await, CROWD);
@@ -234,7 +234,7 @@ async fn a_crowd_behind_one_dead_node_is_parked_in_steps_and_comes_back_in_order
 }
 
 #[tokio::test]
-async fn a_crowd_whose_node_is_deaf_is_passed_over_for_the_one_who_listens() {
+async fn a_crowd_whose_node_is_not_subscribed_is_passed_over_for_the_one_who_listens() {
     let w = World::with(1, "a b").await;
     let (mut dead, mut n) = (w.node("dead").await, w.node("n").await);
     w.take(&n.call("a"), 1).await;

@@ -285,7 +285,7 @@ async fn a_crowd_that_was_parked_comes_back_to_its_turns() {
 }
 
 #[tokio::test]
-async fn asked_again_by_a_node_that_is_heard_a_call_has_the_turn_of_its_arrival() {
+async fn asked_again_by_a_subscribed_node_a_call_has_the_turn_of_its_arrival() {
     let (w, n) = world(Weighted, 1).await;
     let late = n.call("b");
     w.queue_with(&late, AcquireArguments { listening: false, ..wanted(1) }).await;

@@ -226,7 +226,7 @@ async fn the_death_of_one_of_two_nodes_leaves_the_waiter_in_the_queue() {
 }
 
 #[tokio::test]
-async fn a_call_that_stood_aside_when_the_other_was_granted_is_no_reason_to_keep_the_hold() {
+async fn a_call_that_was_parked_when_the_other_was_granted_does_not_keep_the_hold() {
     let w = World::with(5, "a b").await;
     let (m, n) = (w.node("m").await, w.node("n").await);
     w.take(&n.call("a"), 5).await;

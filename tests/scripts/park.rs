@@ -1,4 +1,4 @@
-//! Places kept for those who do not listen: parked on purpose, or found deaf; and taken back.
+//! Places kept for those who do not listen: parked on purpose, or because the node is not subscribed; and taken back.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ async fn a_call_parked_is_passed_over_and_comes_back_to_its_place() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_not_heard_yet_queues_aside_and_keeps_its_arrival() {
+async fn a_call_of_a_node_not_yet_subscribed_is_parked_and_keeps_its_arrival() {
     let w = World::with(1, "a z b").await;
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
@@ -95,12 +95,12 @@ async fn whoever_comes_back_is_granted_what_is_free_by_now_and_told_so_at_once()
 }
 
 #[tokio::test]
-async fn whoever_asks_is_answered_though_its_channel_is_not_heard() {
+async fn a_call_is_answered_though_its_node_is_not_subscribed() {
     let w = World::with(1, "a b c").await;
-    let (mut deaf, n) = (w.node("deaf").await, w.node("n").await);
-    deaf.dies().await;
+    let (mut gone, n) = (w.node("gone").await, w.node("n").await);
+    gone.dies().await;
     w.take(&n.call("a"), 1).await;
-    let (first, second) = (deaf.call("b"), deaf.call("c"));
+    let (first, second) = (gone.call("b"), gone.call("c"));
     for call in [&first, &second] {
         w.queue_with(call, AcquireArguments { listening: false, ..wanted(1) }).await;
     }
@@ -115,7 +115,7 @@ async fn whoever_asks_is_answered_though_its_channel_is_not_heard() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_never_heard_learns_of_its_turn_when_it_gives_up() {
+async fn a_call_of_a_node_never_subscribed_learns_of_its_turn_when_it_gives_up() {
     // A node's timer is late more often than not.
     for micros in [59_999_999, 60_000_000, 60_001_000, 60_500_000] {
         let w = World::with(1, "a b").await;
@@ -132,7 +132,7 @@ async fn a_call_that_is_never_heard_learns_of_its_turn_when_it_gives_up() {
 }
 
 #[tokio::test]
-async fn a_call_that_gives_up_aside_passes_nobody() {
+async fn a_parked_call_that_gives_up_overtakes_nobody() {
     let w = World::with(2, "a b c d").await;
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 1).await;

@@ -139,7 +139,7 @@ async fn a_refusal_is_not_remembered() {
 }
 
 #[tokio::test]
-async fn calls_are_remembered_until_their_answers_are_heard_or_nobody_asks_again() {
+async fn calls_are_remembered_until_they_are_acknowledged_or_too_old_to_repeat() {
     let w = World::of(9).await;
     w.down("n:1").await;
     w.up("n:2").await;
@@ -160,7 +160,7 @@ async fn calls_are_remembered_until_their_answers_are_heard_or_nobody_asks_again
 }
 
 #[tokio::test]
-async fn many_that_nobody_heard_are_forgotten_in_bounded_steps() {
+async fn many_unacknowledged_calls_are_forgotten_in_bounded_steps() {
     let w = World::of(1).await;
     for number in 0..BUDGET + 9 {
         let taken = w.scripts.down(NS, SEM, &format!("n:{number}d"), &[]).await.unwrap();
@@ -286,7 +286,7 @@ async fn one_permit_is_disowned_whatever_was_asked_for_under_the_lease() {
     w.end_without_owners().await;
 }
 
-/// A down that waited, under a lease that stands in for it.
+/// A down that waited, under a proxy lease.
 async fn wait_for_a_down(w: &World, n: &Node, name: &str) -> (String, Call) {
     let lease_id = format!("proxy_{name:X<28}");
     w.scripts.create_lease(NS, &lease_id, "node/n", DAY, &Metadata::new()).await.unwrap();

@@ -191,7 +191,7 @@ async fn lowered_permits_end_the_waits_that_they_can_never_satisfy() {
 }
 
 #[tokio::test]
-async fn lowered_permits_end_waits_that_stand_aside_too_and_let_the_next_in() {
+async fn lowered_permits_end_parked_waits_too_and_admit_the_next() {
     let w = World::with(9, "a b c d").await;
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 3).await;

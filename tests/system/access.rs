@@ -24,12 +24,12 @@ async fn refused(config: Config) -> Error {
 }
 
 #[tokio::test]
-async fn the_rights_of_the_readme_suffice() {
-    let readme = include_str!("../../README.md");
-    let (_, line) = readme.split_once("ACL SETUSER grackle on >secret").unwrap();
+async fn the_rights_of_the_running_guide_suffice() {
+    let guide = include_str!("../../docs/running.md");
+    let (_, line) = guide.split_once("ACL SETUSER grackle on >secret").unwrap();
     let (line, _) = line.split_once("\n\n").unwrap();
-    let said: Vec<&str> = line.split_whitespace().filter(|word| word.starts_with('+')).collect();
-    assert_eq!(said, RIGHTS);
+    let listed: Vec<&str> = line.split_whitespace().filter(|word| word.starts_with('+')).collect();
+    assert_eq!(listed, RIGHTS);
     let redis = TestRedis::own().await;
     let config = config(&redis, &RIGHTS).await;
     let client = Client::connect_with(config).await.unwrap();

@@ -1,5 +1,5 @@
-//! What is lost, and what is not, when Redis forgets its last writes or its clock jumps: each
-//! sentence of the README's "Durability".
+//! What is lost, and what is not, when Redis forgets its last writes or its clock steps: each
+//! sentence of docs/running.md's "Durability".
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -147,7 +147,7 @@ async fn downs_that_wait_long_keep_their_order() {
 
 /// It is shown, and no request can name it.
 #[tokio::test]
-async fn nobody_else_can_do_anything_with_a_lease_that_stands_in() {
+async fn no_operation_accepts_a_proxy_lease() {
     let redis = TestRedis::shared().await;
     let server = TestServer::start(&redis).await;
     let (caller, client) = (Caller::of(server.url()), redis.client().await);

@@ -45,7 +45,7 @@ async fn grants_follow_arrival_across_nodes_and_weights_and_tokens_rise() {
     redis.assert_nothing_left(&here.client).await;
 }
 
-/// Its first calls come before it is received, and after a lost connection all are parked at once.
+/// Its first calls come before it is subscribed, and after a lost connection all are parked at once.
 #[tokio::test]
 async fn in_a_weighted_queue_a_burst_through_a_new_node_is_one_process_turns() {
     let redis = TestRedis::own().await;
@@ -244,7 +244,7 @@ async fn set_permits(space: &TestNamespace, permits: i64) {
 }
 
 #[tokio::test]
-async fn a_client_that_shuts_down_sets_its_waiters_aside_and_another_gets_their_places() {
+async fn a_client_that_shuts_down_parks_its_waiters_and_another_gets_their_places() {
     let redis = TestRedis::shared().await;
     let here = TestNamespace::create(redis.client().await, 1).await;
     let there = here.through(redis.client().await);

@@ -21,12 +21,12 @@ impl Keys {
         format!("{}:{{{namespace}}}", self.prefix)
     }
 
-    /// Where a node hears of its own waits in a namespace.
+    /// Brings a node the answers to its own waits in a namespace.
     pub(crate) fn node_channel(&self, namespace: &str, node: &str) -> String {
         format!("{}:node:{node}", self.namespace(namespace))
     }
 
-    /// Where all nodes that wait in a namespace hear of what concerns each.
+    /// Brings all nodes that wait in a namespace what concerns each of them.
     pub(crate) fn nodes_channel(&self, namespace: &str) -> String {
         format!("{}:nodes", self.namespace(namespace))
     }

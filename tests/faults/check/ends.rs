@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::{Findings, Strike, deaf};
+use super::{Findings, Strike, unreachable};
 use crate::caller::Habits;
 use crate::history::{Acquire, End};
 
@@ -10,7 +10,7 @@ use crate::history::{Acquire, End};
 const LATE: Duration = Duration::from_secs(5);
 /// Where Redis or the node was away: the time for which lost connections are retried, an attempt of
 /// it that is under way, and the longest that anything here stands still.
-const LATE_WHERE_DEAF: Duration = Duration::from_secs(40);
+const LATE_WHERE_UNREACHABLE: Duration = Duration::from_secs(40);
 /// Timers run by ticks of a millisecond.
 const EARLY: Duration = Duration::from_millis(5);
 
@@ -18,7 +18,7 @@ pub(super) fn in_time(acquires: &[Acquire], strikes: &[Strike], habits: Habits) 
     let mut findings = Findings::default();
     for acquire in acquires {
         let took = acquire.ended - acquire.begun;
-        let late = if deaf(acquire, strikes) { LATE_WHERE_DEAF } else { LATE };
+        let late = if unreachable(acquire, strikes) { LATE_WHERE_UNREACHABLE } else { LATE };
         findings.check(took <= acquire.timeout + late, || format!("took {took:?}: {acquire:?}"));
         match acquire.end {
             End::TimedOut if habits.steady_clock => {

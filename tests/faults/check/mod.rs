@@ -8,16 +8,16 @@ mod order;
 use std::time::{Duration, Instant};
 
 use crate::caller::Habits;
-use crate::fault::Deaf;
+use crate::fault::Unreachable;
 use crate::history::{Acquire, History};
 use crate::observer::Sightings;
 
-/// How long a node that was deaf may be passed over afterwards.
+/// How long a node that was unreachable may be passed over afterwards.
 pub(crate) const SETTLES: Duration = Duration::from_secs(8);
 
 /// A fault struck then.
 pub(crate) struct Strike {
-    pub(crate) deaf: Deaf,
+    pub(crate) unreachable: Unreachable,
     pub(crate) from: Instant,
     pub(crate) until: Instant,
 }
@@ -60,12 +60,14 @@ pub(crate) fn all(
     findings
 }
 
-/// Whether the acquire's node may have been deaf meanwhile.
-fn deaf(acquire: &Acquire, strikes: &[Strike]) -> bool {
-    strikes.iter().filter(|strike| overlaps(acquire, strike)).any(|strike| match strike.deaf {
-        Deaf::Nobody => false,
-        Deaf::Node(node) => node == acquire.node,
-        Deaf::All => true,
+/// Whether the acquire's node may have been unreachable meanwhile.
+fn unreachable(acquire: &Acquire, strikes: &[Strike]) -> bool {
+    strikes.iter().filter(|strike| overlaps(acquire, strike)).any(|strike| {
+        match strike.unreachable {
+            Unreachable::Nobody => false,
+            Unreachable::Node(node) => node == acquire.node,
+            Unreachable::All => true,
+        }
     })
 }
 

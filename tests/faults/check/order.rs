@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{Findings, Strike, deaf};
+use super::{Findings, Strike, unreachable};
 use crate::fleet::PERMITS;
 use crate::history::{Acquire, End};
 use crate::observer::Sightings;
@@ -17,7 +17,7 @@ pub(super) fn first_come_first_served(
     for semaphore in 0..PERMITS.len() {
         let here = || acquires.iter().filter(|acquire| acquire.semaphore == semaphore);
         let later = Later::new(here());
-        for waiter in here().filter(|acquire| !acquire.repeated && !deaf(acquire, strikes)) {
+        for waiter in here().filter(|acquire| !acquire.repeated && !unreachable(acquire, strikes)) {
             let Some(seen) = seen_at(waiter, sightings) else { continue };
             match waiter.end {
                 End::Acquired { token, .. } => {

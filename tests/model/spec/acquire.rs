@@ -14,7 +14,7 @@ pub(crate) struct AcquireArguments {
     pub(crate) label: Label,
     /// Zero answers at once.
     pub(crate) timeout: Micros,
-    /// Does the node hear its channel? Else the call is parked at first.
+    /// Is the node subscribed? Else the call is parked at first.
     pub(crate) listening: bool,
 }
 

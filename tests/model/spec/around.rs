@@ -10,7 +10,7 @@ pub(crate) struct Around {
     /// The nodes that Redis counts as subscribed.
     pub(crate) listening: BTreeSet<Name>,
     pub(crate) limits: Limits,
-    /// Calls that hear of a grant by the reply, whether their node is received or not.
+    /// Calls that learn of a grant by the reply, whether their node is subscribed or not.
     pub(crate) asking: BTreeSet<Ticket>,
     pub(crate) said: Vec<Said>,
 }
@@ -32,11 +32,11 @@ impl Hash for Around {
 }
 
 impl Around {
-    pub(crate) fn is_deaf(&self, ticket: Ticket) -> bool {
+    pub(crate) fn is_unsubscribed(&self, ticket: Ticket) -> bool {
         !self.listening.contains(ticket.node) && !self.asking.contains(&ticket)
     }
 
-    /// One message to each node that listens for the wait; `asking` hears it as its reply.
+    /// One message to each node that listens for the wait; `asking` learns it by its reply.
     pub(crate) fn tell(&mut self, wait: &Wait, asking: Option<Ticket>, how: &Outcome) {
         let listening = wait.calls.iter().filter(|call| !call.parked).map(|call| call.ticket);
         let tickets: Vec<_> = listening.filter(|ticket| Some(*ticket) != asking).collect();

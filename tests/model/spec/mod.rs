@@ -27,7 +27,7 @@ pub(crate) use around::{Around, Limits};
 pub(crate) use drain::Drain;
 pub(crate) use hold::{Grant, Hold, Stood};
 pub(crate) use lease::Lease;
-pub(crate) use model::{Asked, Model};
+pub(crate) use model::{Model, WaitingCall};
 pub(crate) use namespace::Namespace;
 pub(crate) use ownerless::{OWNERLESS, Remembered};
 pub(crate) use page::{From, Page};

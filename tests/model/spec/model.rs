@@ -9,7 +9,7 @@ use super::{
 
 /// A call, as its node asks about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Asked {
+pub(crate) struct WaitingCall {
     pub(crate) lease: Name,
     pub(crate) semaphore: Name,
     pub(crate) ticket: Ticket,
@@ -223,14 +223,14 @@ impl Model {
 
     /// A node that subscribes, or doubts what it received, asks about its calls: the parked ones are back
     /// in their places, whoever now fits is admitted, and those granted are answered.
-    pub(crate) fn resume(&mut self, ns: Name, calls: &[Asked]) -> Reply {
+    pub(crate) fn resume(&mut self, ns: Name, calls: &[WaitingCall]) -> Reply {
         let (namespace, around) = self.swept(ns)?;
         let back: Vec<_> =
             calls.iter().filter(|call| namespace.takes_back(**call, around)).collect();
         back.iter().for_each(|call| namespace.admit(call.semaphore, around));
         around.asking.clear();
         let sweep_in = namespace.sweep_in(around.now);
-        let fate = |Asked { lease, semaphore, ticket }: &Asked| {
+        let fate = |WaitingCall { lease, semaphore, ticket }: &WaitingCall| {
             let Some(semaphore) = namespace.semaphores.get_mut(semaphore) else {
                 return Fate::Lost;
             };
@@ -246,11 +246,11 @@ impl Model {
         Ok(Answer::CallState { sweep_in, fates })
     }
 
-    /// A call's time is over: it was granted, or it is timed out and gone. One whose node is not
-    /// received learns of its turn here. It asked for that weight and
+    /// A call gives up: it was granted, or it has timed out. One whose node is not
+    /// subscribed learns here that it was its turn. `asked` is the weight and the
     /// share.
-    pub(crate) fn give_up(&mut self, ns: Name, call: Asked, asked: (i64, i64)) -> Reply {
-        let Asked { lease, semaphore: name, ticket } = call;
+    pub(crate) fn give_up(&mut self, ns: Name, call: WaitingCall, asked: (i64, i64)) -> Reply {
+        let WaitingCall { lease, semaphore: name, ticket } = call;
         let (namespace, around) = self.swept(ns)?;
         let process = namespace.lease(lease)?.process;
         namespace.semaphore(name)?;
@@ -284,8 +284,8 @@ impl Model {
     }
 
     /// Nobody waits for this call's answer any more: it leaves the queue, or its grant is undone.
-    pub(crate) fn cancel(&mut self, ns: Name, call: Asked) -> Reply {
-        let Asked { lease, semaphore: name, ticket } = call;
+    pub(crate) fn cancel(&mut self, ns: Name, call: WaitingCall) -> Reply {
+        let WaitingCall { lease, semaphore: name, ticket } = call;
         let Ok((namespace, around)) = self.within(ns) else { return Ok(Answer::Done) };
         if let Some(semaphore) = namespace.semaphores.get_mut(name) {
             if !semaphore.drop_call(lease, ticket) {
@@ -298,10 +298,11 @@ impl Model {
 
     /// Passes calls over, and keeps their places for a time. A grant that crossed is answered, or
     /// undone to where it stood.
-    pub(crate) fn park(&mut self, ns: Name, undo: bool, calls: &[(Asked, Micros)]) -> Reply {
+    pub(crate) fn park(&mut self, ns: Name, undo: bool, calls: &[(WaitingCall, Micros)]) -> Reply {
         let mut fates = vec![Fate::Waits; calls.len()];
         let Ok((namespace, around)) = self.swept(ns) else { return Ok(Answer::Park(fates)) };
-        for ((Asked { lease, semaphore, ticket }, keep), fate) in calls.iter().zip(&mut fates) {
+        for ((WaitingCall { lease, semaphore, ticket }, keep), fate) in calls.iter().zip(&mut fates)
+        {
             let until = around.now + keep;
             let Some(semaphore) = namespace.semaphores.get_mut(semaphore) else { continue };
             if let Some(call) = semaphore.waits.get_mut(lease).and_then(|wait| wait.call(*ticket)) {

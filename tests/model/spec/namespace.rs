@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    ALIVE_FOR, Around, Asked, Label, Lease, Micros, Name, Refused, Semaphore, Ticket, Wait, refused,
+    ALIVE_FOR, Around, Label, Lease, Micros, Name, Refused, Semaphore, Ticket, Wait, WaitingCall,
+    refused,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -130,8 +131,8 @@ impl Namespace {
     }
 
     /// Does a call that was parked come back to its place by this?
-    pub(crate) fn takes_back(&mut self, call: Asked, around: &mut Around) -> bool {
-        let Asked { lease, semaphore, ticket } = call;
+    pub(crate) fn takes_back(&mut self, call: WaitingCall, around: &mut Around) -> bool {
+        let WaitingCall { lease, semaphore, ticket } = call;
         let wait = self.semaphores.get_mut(semaphore);
         let wait = wait.and_then(|semaphore| semaphore.waits.get_mut(lease));
         let listened = wait.as_ref().is_some_and(|wait| wait.listens());

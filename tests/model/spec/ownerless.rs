@@ -89,7 +89,7 @@ impl Namespace {
                     return Err(refused::MAX_PERMITS);
                 }
                 semaphore.change_permits(1, around.now);
-                semaphore.surplus += i64::from(semaphore.stands_in());
+                semaphore.surplus += i64::from(semaphore.has_proxy_lease());
             }
             semaphore.remembered.add(ticket, around.now);
             semaphore.remembered.calls.remove(undoes.unwrap_or_default());
@@ -150,7 +150,7 @@ impl Semaphore {
     }
 
     /// Is a permit on its way to a down that has waited?
-    fn stands_in(&self) -> bool {
+    fn has_proxy_lease(&self) -> bool {
         self.holds.keys().any(|lease| lease.starts_with("proxy_"))
     }
 

@@ -100,7 +100,9 @@ impl Semaphore {
                 self.waits.remove(head);
                 self.keep_flows();
                 continue;
-            } else if wait.pass_over(|ticket| around.is_deaf(ticket)) || self.goes_behind(head) {
+            } else if wait.pass_over(|ticket| around.is_unsubscribed(ticket))
+                || self.goes_behind(head)
+            {
                 self.keep_flows();
                 continue;
             }

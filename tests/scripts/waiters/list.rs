@@ -49,7 +49,7 @@ async fn the_share_of_a_wait_is_shown() {
 }
 
 #[tokio::test]
-async fn those_parked_are_listed_at_their_places_and_have_no_position() {
+async fn parked_waiters_are_listed_at_their_places_and_have_no_position() {
     let w = World::with(5, "a b c d e").await;
     let n = w.node("n").await;
     w.take(&n.call("a"), 5).await;
@@ -78,7 +78,7 @@ async fn those_parked_are_listed_at_their_places_and_have_no_position() {
 }
 
 #[tokio::test]
-async fn pages_go_on_though_waiters_move_between_the_queue_and_aside() {
+async fn pages_go_on_though_waiters_are_parked_and_come_back() {
     let w = World::with(5, "a b c d e f g").await;
     let n = w.node("n").await;
     w.take(&n.call("a"), 5).await;

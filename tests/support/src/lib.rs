@@ -84,3 +84,8 @@ pub use tls_redis::TlsRedis;
 pub use traffic::{Traffic, Turn};
 pub use wall_clock::WallClock;
 pub use watcher::{Watcher, changes_seen, until_seen};
+
+/// The README's example compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -20,7 +20,7 @@ const MINUTE: u64 = 12;
 const QUARTER: u64 = MINUTE / 4;
 /// Buckets that count as the present.
 const RECENT: u64 = 4;
-/// After that long without a sight of a waiter, nobody waits.
+/// After that long without seeing a waiter, nobody waits.
 const SILENCE: Duration = Duration::from_secs(BUCKET.as_secs() * RECENT);
 
 /// A convoy begins or ends.
