@@ -141,9 +141,9 @@ mod tests {
     fn a_token_comes_back_as_the_edge_it_was() {
         let list = ["leases", "ns", "a/1"];
         let behind = from(&token(&list, true), &list).unwrap();
-        assert!(matches!(behind, PageStart::After(edge) if edge == here()));
+        assert!(matches!(&behind, PageStart::After(edge) if *edge == here()), "{behind:?}");
         let before = from(&token(&list, false), &list).unwrap();
-        assert!(matches!(before, PageStart::Before(edge) if edge == here()));
+        assert!(matches!(&before, PageStart::Before(edge) if *edge == here()), "{before:?}");
     }
 
     #[test]

@@ -131,6 +131,7 @@ async fn a_new_call_of_the_lease_through_another_node_takes_the_old_place() {
     w.release("a").await;
     assert_eq!(n.received().await, [granted(&[&again])]);
     // The dead node's call was granted with it, should it come back.
-    assert!(matches!(w.resume(&lost).await, CallState::Answered(_)));
+    let found = w.resume(&lost).await;
+    assert!(matches!(found, CallState::Answered(_)), "{found:?}");
     w.end().await;
 }

@@ -437,7 +437,7 @@ async fn whoever_is_next_by_the_new_order_is_admitted_at_once() {
     let (w, mut n) = world(Fifo, 3).await;
     let calls = queue(&w, &n, "a:3 c:1").await;
     w.take(&n.call("z"), 2).await;
-    assert!(n.received().await.is_empty());
+    assert_eq!(n.received().await, [""; 0]);
     turn_to(&w, Lifo).await;
     assert_eq!(n.received().await, [granted(&[&calls[1]])]);
     assert_eq!(w.picture().await, "holds c:1 z:2, queue a:3");

@@ -251,7 +251,8 @@ async fn a_process_may_call_itself_anything() {
         w.take(&n.call(&short), 1).await;
         w.revoke(&short).await;
         let listed = w.scripts.list_leases(NS, process_id, &PageStart::First, 9).await.unwrap();
-        assert!(listed.entries.is_empty());
+        let found = &listed.entries;
+        assert!(found.is_empty(), "{found:?}");
     }
     w.end().await;
 }

@@ -163,7 +163,8 @@ async fn pages_show_every_entry_once_and_in_order_both_ways() {
             assert_eq!(entries(&pages), all, "{list:?} by {limit}");
             let full = |page: &PageReply<String>| page.entries.len() as i64 == limit;
             assert!(pages[..pages.len() - 1].iter().all(full), "{list:?} by {limit}");
-            assert!(pages[0].before.is_none());
+            let found = &pages[0].before;
+            assert!(found.is_none(), "{found:?}");
             for pair in pages.windows(2) {
                 let before = PageStart::Before(pair[1].before.clone().unwrap());
                 let page = list.page(&w, &before, limit).await;
@@ -263,9 +264,11 @@ async fn a_list_whose_rest_is_gone_ends_with_an_empty_page() {
         assert!(rest.entries.iter().all(|entry| entry == NS), "{list:?}: {rest:?}");
         assert_eq!(rest.after, None);
         let far = PageStart::After(edge("1152921504606846976", "zzz"));
-        assert!(list.page(&w, &far, 3).await.entries.is_empty());
+        let found = list.page(&w, &far, 3).await.entries;
+        assert!(found.is_empty(), "{found:?}");
         let none = PageStart::Before(edge("-1", ""));
-        assert!(list.page(&w, &none, 3).await.entries.is_empty());
+        let found = list.page(&w, &none, 3).await.entries;
+        assert!(found.is_empty(), "{found:?}");
         w.end().await;
     }
 }
@@ -276,7 +279,8 @@ async fn an_empty_list_is_one_empty_page() {
     for list in [Holders, Waiters, Leases, OfProcess] {
         for from in [PageStart::First, PageStart::After(edge("7", "m"))] {
             let page = list.page(&w, &from, 9).await;
-            assert!(page.entries.is_empty());
+            let found = &page.entries;
+            assert!(found.is_empty(), "{found:?}");
             assert_eq!((page.before, page.after), (None, None));
         }
     }

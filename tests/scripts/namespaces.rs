@@ -189,7 +189,8 @@ async fn a_crowd_is_cleared_away_in_steps() {
     let monitor = w.monitor().await;
     w.scripts.delete_namespace(NS).await.unwrap();
     w.check().await;
-    assert!(w.scripts_run(monitor).await > 4);
+    let found = w.scripts_run(monitor).await;
+    assert!(found > 4, "{found:?}");
     assert_eq!(n.received().await, [told(GONE, &[&waits])]);
     let clock = format!("{}:clock", w.namespace());
     assert_eq!(w.redis.keys_left().await, [clock]);
@@ -236,7 +237,8 @@ async fn the_index_of_names_is_mended_by_those_who_read_and_write_it() {
     assert_eq!(listed().await, [NS]);
     assert_eq!(w.redis.run::<Vec<String>>(&["ZRANGE", &index, "0", "-1"]).await, [NS]);
     let _: i64 = w.redis.run(&["DEL", &index]).await;
-    assert!(listed().await.is_empty());
+    let found = listed().await;
+    assert!(found.is_empty(), "{found:?}");
     w.scripts.create_namespace("r2", NS, "", &Metadata::new()).await.unwrap_err();
     assert_eq!(listed().await, [NS]);
     w.end().await;

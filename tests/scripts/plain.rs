@@ -107,7 +107,10 @@ async fn where_none_is_taken_up_adds_a_permit_and_the_version_says_so() {
 async fn there_is_a_most() {
     let w = World::of((1 << 53) - 1).await;
     let refused = w.scripts.up(NS, SEM, "n:1", &[]).await.unwrap_err();
-    assert!(matches!(&refused, Error::ResourceExhausted { limit } if limit == "permits"));
+    assert!(
+        matches!(&refused, Error::ResourceExhausted { limit } if limit == "permits"),
+        "{refused:?}"
+    );
     assert!(w.down("n:2").await);
     assert_eq!(value(&w.up("n:1").await), (1 << 53) - 1, "a refusal is not remembered");
     w.end().await;
@@ -155,7 +158,8 @@ async fn calls_are_remembered_until_they_are_acknowledged_or_too_old_to_repeat()
     w.advance(LONG_AFTER).await;
     w.scripts.sweep(NS, "n").await.unwrap();
     assert_eq!(w.remembered().await, 0);
-    assert!(w.state().await.zset(":due").is_empty());
+    let state = w.state().await;
+    assert!(state.zset(":due").is_empty(), "{state:?}");
     w.end().await;
 }
 
@@ -267,7 +271,8 @@ async fn a_hold_that_is_disowned_outlives_its_lease_and_changes_nothing_else() {
         assert_eq!(w.picture().await, "holds ownerless:2, queue b:1");
     }
     assert!(n.received().await.is_empty(), "nothing was freed");
-    assert!(matches!(w.scripts.get_lease(NS, &lease_id("a")).await, Err(Error::LeaseNotFound)));
+    let found = w.scripts.get_lease(NS, &lease_id("a")).await;
+    assert!(matches!(found, Err(Error::LeaseNotFound)), "{found:?}");
     w.up("n:2").await;
     assert_eq!(n.received().await, [granted(&[&b])]);
     w.end_without_owners().await;
@@ -354,7 +359,8 @@ async fn what_was_lost_before_it_was_disowned_is_free() {
     let n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
     w.advance(10).await;
-    assert!(matches!(w.disown("a").await, Err(Error::LeaseNotFound)));
+    let found = w.disown("a").await;
+    assert!(matches!(found, Err(Error::LeaseNotFound)), "{found:?}");
     assert_eq!(value(&w.get().await), 1);
     w.leases("b").await;
     assert!(matches!(w.disown("b").await, Err(Error::LeaseNotFound)), "it holds nothing");
@@ -377,7 +383,8 @@ async fn no_operation_on_leases_finds_them() {
         assert!(matches!(found, Err(Error::LeaseNotFound)), "{found:?}");
     }
     let leases = scripts.list_leases(NS, "", &PageStart::First, 9).await.unwrap();
-    assert!(leases.entries.is_empty());
+    let found = &leases.entries;
+    assert!(found.is_empty(), "{found:?}");
     scripts.keep_leases(NS, DAY, &[OWNERLESS.to_owned()]).await.unwrap();
     w.advance(10 * 365 * 86_400).await;
     assert_eq!(value(&w.get().await), 1, "and no time ends it");
@@ -401,7 +408,8 @@ async fn no_permits_are_taken_away_under_them() {
     let w = World::of(3).await;
     w.down("n:1").await;
     w.down("n:2").await;
-    assert!(matches!(w.set_permits(1).await, Err(Error::PermitsBelowActiveHolds)));
+    let found = w.set_permits(1).await;
+    assert!(matches!(found, Err(Error::PermitsBelowActiveHolds)), "{found:?}");
     assert_eq!(value(&w.set_permits(2).await.unwrap()), 0);
     w.end_without_owners().await;
 }
@@ -441,10 +449,12 @@ async fn leases_that_have_not_ended_are_kept() {
     let ids = ["a", "b", "c"].map(lease_id);
     w.scripts.keep_leases(NS, Duration::from_secs(30), &ids).await.unwrap();
     w.clock.advance(Duration::from_secs(29)).await;
-    assert!(matches!(w.scripts.get_lease(NS, &ids[0]).await, Err(Error::LeaseNotFound)));
+    let found = w.scripts.get_lease(NS, &ids[0]).await;
+    assert!(matches!(found, Err(Error::LeaseNotFound)), "{found:?}");
     assert!(w.scripts.get_lease(NS, &ids[1]).await.is_ok());
     w.advance(1).await;
-    assert!(matches!(w.scripts.get_lease(NS, &ids[1]).await, Err(Error::LeaseNotFound)));
+    let found = w.scripts.get_lease(NS, &ids[1]).await;
+    assert!(matches!(found, Err(Error::LeaseNotFound)), "{found:?}");
     w.end().await;
 }
 

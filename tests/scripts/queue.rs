@@ -51,7 +51,7 @@ async fn an_attempt_that_may_not_wait_does_not_pass_a_waiter() {
     assert_eq!(reply.outcome, Outcome::Unavailable);
     assert_eq!(reply.semaphore.unwrap().waiting_weight, 5);
     assert_eq!(w.picture().await, "holds a:3, queue b:5");
-    assert!(n.received().await.is_empty());
+    assert_eq!(n.received().await, [""; 0]);
     w.end().await;
 }
 
@@ -120,7 +120,7 @@ async fn permits_released_while_nobody_fits_go_to_the_head_once_there_are_enough
     w.queue(&call, 3).await;
     for lease in ["b", "a"] {
         w.release(lease).await;
-        assert!(n.received().await.is_empty());
+        assert_eq!(n.received().await, [""; 0]);
     }
     w.release("c").await;
     assert_eq!(n.received().await, [granted(&[&call])]);
@@ -186,7 +186,7 @@ async fn lowered_permits_end_the_waits_that_they_can_never_satisfy() {
     assert_eq!(w.picture().await, "holds a:3, queue c:4");
     let refused = w.set_permits(2).await;
     assert!(matches!(refused, Err(grackle_client::Error::PermitsBelowActiveHolds)), "{refused:?}");
-    assert!(n.received().await.is_empty());
+    assert_eq!(n.received().await, [""; 0]);
     w.end().await;
 }
 

@@ -349,7 +349,8 @@ async fn the_keys_agree_after_every_step_of_a_random_walk() {
         for call in walk.calls.clone() {
             walk.world.cancel(&call).await;
         }
-        assert!(walk.world.state().await.waits(SEM).is_empty());
+        let state = walk.world.state().await;
+        assert!(state.waits(SEM).is_empty(), "{state:?}");
         walk.world.end().await;
     }
 }

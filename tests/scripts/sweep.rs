@@ -84,7 +84,8 @@ async fn run(w: &World, script: &str, call: &Call) {
         }
         "list_semaphore_holders" => {
             let page = scripts.list_semaphore_holders(NS, SEM, &start, 9).await.unwrap();
-            assert!(page.entries.is_empty());
+            let found = &page.entries;
+            assert!(found.is_empty(), "{found:?}");
         }
         "list_semaphores" => {
             let page = scripts.list_semaphores(NS, &start, 9).await.unwrap();

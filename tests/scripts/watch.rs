@@ -55,8 +55,10 @@ async fn it_says_when_something_is_due() {
 #[tokio::test]
 async fn what_is_not_there_can_not_be_watched() {
     let w = World::new().await;
-    assert!(matches!(w.scripts.watch(NS, SEM).await, Err(Error::SemaphoreNotFound)));
-    assert!(matches!(w.scripts.watch("other", SEM).await, Err(Error::NamespaceNotFound)));
+    let found = w.scripts.watch(NS, SEM).await;
+    assert!(matches!(found, Err(Error::SemaphoreNotFound)), "{found:?}");
+    let found = w.scripts.watch("other", SEM).await;
+    assert!(matches!(found, Err(Error::NamespaceNotFound)), "{found:?}");
     w.end().await;
 }
 
@@ -166,7 +168,8 @@ async fn a_mark_goes_with_the_first_change_that_nobody_hears() {
     let w = World::with(3, "a").await;
     let n = w.node("n").await;
     w.scripts.watch(NS, SEM).await.unwrap();
-    assert!(mark(&w).await.is_some());
+    let found = mark(&w).await;
+    assert!(found.is_some(), "{found:?}");
     w.ask(&n.call("a"), wanted(1)).await.unwrap();
     assert_eq!(mark(&w).await, None);
     w.end().await;

@@ -65,7 +65,8 @@ async fn waiting_for_replicas_takes_a_right_more_and_its_lack_is_told_at_the_sta
             assert_eq!(answer.acked_replicas, Some(0), "it is granted, and nobody replicates");
             redis.assert_nothing_left(&space.client).await;
         } else {
-            assert!(refused(config).await.to_string().contains("refuses this user"));
+            let found = refused(config).await.to_string();
+            assert!(found.contains("refuses this user"), "{found:?}");
         }
     }
 }

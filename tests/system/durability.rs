@@ -144,7 +144,8 @@ async fn a_replica_that_takes_over_lacks_the_last_grants_at_most_and_none_that_i
         }
         let acked = granted.into_iter().filter(|(answer, _)| answer.acked_replicas == Some(1));
         let acked: Vec<Granted> = acked.collect();
-        assert!(acked.len() >= 1_000);
+        let found = acked.len();
+        assert!(found >= 1_000, "{found:?}");
         assert_eq!(lost(&acked, &held, "failover, of those acked"), 0);
     }
 }
@@ -216,7 +217,8 @@ async fn without_an_append_only_file_a_restart_forgets_all() {
     redis.start_again().await;
     let refused = space.acquire(&lease, 1, 0).await.unwrap_err();
     assert!(matches!(refused, Error::NamespaceNotFound), "{refused}");
-    assert!(redis.keys_left().await.is_empty());
+    let found = redis.keys_left().await;
+    assert!(found.is_empty(), "{found:?}");
 }
 
 #[tokio::test]
@@ -275,7 +277,8 @@ async fn what_a_replica_has_acked_survives_its_promotion_and_the_rest_may_be_gra
     assert_eq!(tokens_held(&there).await, [answer.fencing_token]);
     let again = there.acquire(&next, 1, 0).await.unwrap();
     assert_eq!(again.outcome, AcquireOutcome::Acquired, "the permit that another believes in");
-    assert!(again.fencing_token > lost.fencing_token);
+    let found = again.fencing_token;
+    assert!(found > lost.fencing_token, "{found:?}");
 }
 
 #[tokio::test]

@@ -23,7 +23,8 @@ async fn tests_share_a_server_and_no_key() {
     assert_eq!(one.url(), other.url());
     let _: () = one.run(&["SET", &format!("{}:x", one.prefix()), "1"]).await;
     assert_eq!(one.keys_left().await, [format!("{}:x", one.prefix())]);
-    assert!(other.keys_left().await.is_empty());
+    let found = other.keys_left().await;
+    assert!(found.is_empty(), "{found:?}");
     let _: () = one.run(&["DEL", &format!("{}:x", one.prefix())]).await;
 }
 
@@ -53,7 +54,7 @@ async fn killed_server_is_gone_until_started_again() {
     let _: () = redis.run(&["SET", "x", "1"]).await;
     redis.kill();
     let answer: Answer = redis.raw().try_run(&["PING"]).await;
-    assert!(answer.is_err());
+    assert!(answer.is_err(), "{answer:?}");
     redis.start_again().await;
     assert_eq!(redis.run::<Option<String>>(&["GET", "x"]).await, None);
 }
@@ -93,7 +94,8 @@ async fn commands_are_counted() {
 async fn clock_moves_only_when_told() {
     let redis = TestRedis::shared().await;
     let clock = redis.clock("ns");
-    assert!(clock.now().await > 1_600_000_000_000_000);
+    let found = clock.now().await;
+    assert!(found > 1_600_000_000_000_000, "{found:?}");
     clock.set(5).await;
     clock.advance(Duration::from_secs(3_600)).await;
     assert_eq!(clock.now().await, 3_600_000_005);

@@ -57,7 +57,8 @@ async fn what_many_do_through_two_servers_adds_up() {
     let client = redis.client().await;
     let shown = inside(&client, "many").await;
     assert_eq!(shown.permits - shown.active_holds, end);
-    assert!(shown.active_holders_count <= 1);
+    let found = shown.active_holders_count;
+    assert!(found <= 1, "{found:?}");
     clear(&redis, &client, "many").await;
 }
 
@@ -105,7 +106,8 @@ async fn a_wait_ends_at_its_timeout() {
     caller.down("gate").await;
     let began = Instant::now();
     assert_eq!(caller.down_within("gate", 1).await, None);
-    assert!(began.elapsed() >= Duration::from_secs(1));
+    let found = began.elapsed();
+    assert!(found >= Duration::from_secs(1), "{found:?}");
     until(&client, "gate", "nobody waits", |it| it.waiting_count == 0).await;
     assert_eq!(caller.up("gate").await, 1);
     clear(&redis, &client, "gate").await;
@@ -176,7 +178,10 @@ async fn no_operation_accepts_a_proxy_lease() {
         client.revoke_semaphore_lease(revoke).await.map(drop),
         client.acquire_semaphore(acquire).await.map(drop),
     ] {
-        assert!(matches!(refused, Err(Error::InvalidField { field: "lease_id", .. })));
+        assert!(
+            matches!(refused, Err(Error::InvalidField { field: "lease_id", .. })),
+            "{refused:?}"
+        );
     }
     caller.up("gate").await;
     woken(waiting).await;
@@ -225,7 +230,8 @@ async fn the_lease_api_sees_it_and_shares_its_queue() {
     assert_eq!(shown, [("ownerless", 2)]);
     let leases =
         ListSemaphoreLeasesRequest { namespace_name: namespace_name.clone(), ..Default::default() };
-    assert!(client.list_semaphore_leases(leases).await.unwrap().leases.is_empty());
+    let found = client.list_semaphore_leases(leases).await.unwrap().leases;
+    assert!(found.is_empty(), "{found:?}");
     for refused in [
         client
             .revoke_semaphore_lease(RevokeSemaphoreLeaseRequest {
@@ -243,7 +249,10 @@ async fn the_lease_api_sees_it_and_shares_its_queue() {
             .await
             .map(drop),
     ] {
-        assert!(matches!(refused, Err(Error::InvalidField { field: "lease_id", .. })));
+        assert!(
+            matches!(refused, Err(Error::InvalidField { field: "lease_id", .. })),
+            "{refused:?}"
+        );
     }
     let lease = CreateSemaphoreLeaseRequest {
         namespace_name: namespace_name.clone(),

@@ -114,7 +114,8 @@ async fn a_master_that_becomes_a_replica_makes_the_server_unready_until_it_is_on
         (status == 503).then_some(said)
     });
     let reason = format!("is a replica of 127.0.0.1:{port}");
-    assert!(said.await.contains(&reason));
+    let found = &said.await;
+    assert!(found.contains(&reason), "{found:?}");
     let _: String = redis.run(&["REPLICAOF", "NO", "ONE"]).await;
     assert_eq!(page(server.url()).await, (200, "ready\n".to_owned()));
     server.stop().await;

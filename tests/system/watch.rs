@@ -113,16 +113,21 @@ async fn what_can_not_be_watched_is_an_error_and_the_end() {
     let redis = TestRedis::shared().await;
     let space = TestNamespace::create(redis.client().await, 2).await;
     let mut looker = Watcher::at(&space.on_semaphore("none"));
-    assert!(matches!(looker.next().await, Some(Err(Error::SemaphoreNotFound))));
-    assert!(looker.next().await.is_none());
+    let found = looker.next().await;
+    assert!(matches!(found, Some(Err(Error::SemaphoreNotFound))), "{found:?}");
+    let found = looker.next().await;
+    assert!(found.is_none(), "{found:?}");
     assert!(looker.next().await.is_none(), "polled after its end it has ended still");
     let mut looker = Watcher::at(&space.on_semaphore("not a name"));
-    assert!(matches!(looker.next().await, Some(Err(Error::InvalidField { .. }))));
-    assert!(looker.next().await.is_none());
+    let found = looker.next().await;
+    assert!(matches!(found, Some(Err(Error::InvalidField { .. }))), "{found:?}");
+    let found = looker.next().await;
+    assert!(found.is_none(), "{found:?}");
     let mut elsewhere = space.clone();
     elsewhere.namespace = "none".to_owned();
     let mut looker = Watcher::at(&elsewhere);
-    assert!(matches!(looker.next().await, Some(Err(Error::NamespaceNotFound))));
+    let found = looker.next().await;
+    assert!(matches!(found, Some(Err(Error::NamespaceNotFound))), "{found:?}");
 }
 
 #[tokio::test]
@@ -135,7 +140,8 @@ async fn it_ends_with_an_error_when_its_client_shuts_down() {
     space.client.shutdown().await;
     let error = looker.next().await.unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
-    assert!(looker.next().await.is_none());
+    let found = looker.next().await;
+    assert!(found.is_none(), "{found:?}");
     assert!(Watcher::at(&space).next().await.unwrap().is_err(), "nor does another begin");
     until_seen(&redis, &space, 0).await;
 }

@@ -52,7 +52,8 @@ async fn events_are_the_state_then_changes_then_deleted() {
     space.take(&lease, 2).await;
     reader.until(|data| data["active_holds"] == 2).await;
     let metrics = reqwest::get(format!("{}/metrics", server.url())).await.unwrap();
-    assert!(metrics.text().await.unwrap().contains("grackle_watches_open 1"));
+    let found = metrics.text().await.unwrap();
+    assert!(found.contains("grackle_watches_open 1"), "{found:?}");
     let request = grackle_client::wire::DeleteSemaphoreRequest {
         namespace_name: space.namespace.clone(),
         semaphore_name: space.name().to_owned(),

@@ -249,7 +249,8 @@ async fn two_servers_in_one_process_count_apart() {
     let (one, other) = (server().await, server().await);
     post(&one.address, "GetNamespace", json!({ "namespace_name": "n" })).await;
     let missed = r#"{operation="GetNamespace",code="NotFound"} 1"#;
-    assert!(get(&one.address, "/metrics").await.body.contains(missed));
+    let found = get(&one.address, "/metrics").await.body;
+    assert!(found.contains(missed), "{found:?}");
     assert!(!get(&other.address, "/metrics").await.body.contains(missed));
     one.stop().await;
     other.stop().await;

@@ -55,7 +55,10 @@ async fn without_a_redis_binary_it_says_how_to_get_one() {
     let args = ["--listen", "127.0.0.1:0"];
     let (status, said) = fails(folder.path(), &args, Some(folder.path().as_os_str())).await;
     assert_eq!((status.code(), said.lines().count()), (Some(1), 1), "{said}");
-    assert!(said.contains("apt-get install redis-server") && said.contains("--redis-url"));
+    assert!(
+        said.contains("apt-get install redis-server") && said.contains("--redis-url"),
+        "{said:?}"
+    );
 }
 
 #[tokio::test]

@@ -216,21 +216,25 @@ async fn whoever_does_not_wait_is_no_waiter() {
     w.take(&n.call("a"), 1).await;
     let call = n.call("b");
     w.queue(&call, 1).await;
-    assert!(matches!(waiter(&w, "a").await, Err(Error::WaiterNotFound)));
-    assert!(matches!(waiter(&w, "c").await, Err(Error::WaiterNotFound)));
-    assert!(matches!(waiter(&w, "x").await, Err(Error::LeaseNotFound)));
+    let found = waiter(&w, "a").await;
+    assert!(matches!(found, Err(Error::WaiterNotFound)), "{found:?}");
+    let found = waiter(&w, "c").await;
+    assert!(matches!(found, Err(Error::WaiterNotFound)), "{found:?}");
+    let found = waiter(&w, "x").await;
+    assert!(matches!(found, Err(Error::LeaseNotFound)), "{found:?}");
     let id = lease_id("b");
     let missing = w.scripts.get_semaphore_waiter(NS, "t", &id).await;
-    assert!(matches!(missing, Err(Error::SemaphoreNotFound)));
+    assert!(matches!(missing, Err(Error::SemaphoreNotFound)), "{missing:?}");
     let missing = w.scripts.get_semaphore_waiter("other", SEM, &id).await;
-    assert!(matches!(missing, Err(Error::NamespaceNotFound)));
+    assert!(matches!(missing, Err(Error::NamespaceNotFound)), "{missing:?}");
     let missing = w.scripts.list_semaphore_waiters(NS, "t", &PageStart::First, 1, "").await;
-    assert!(matches!(missing, Err(Error::SemaphoreNotFound)));
+    assert!(matches!(missing, Err(Error::SemaphoreNotFound)), "{missing:?}");
     let missing = w.scripts.list_semaphore_waiters("other", SEM, &PageStart::First, 1, "").await;
-    assert!(matches!(missing, Err(Error::NamespaceNotFound)));
+    assert!(matches!(missing, Err(Error::NamespaceNotFound)), "{missing:?}");
     assert_eq!(waiter(&w, "b").await.unwrap().waiter.lease_id, id);
     w.give_up(&call).await.unwrap();
-    assert!(matches!(waiter(&w, "b").await, Err(Error::WaiterNotFound)));
+    let found = waiter(&w, "b").await;
+    assert!(matches!(found, Err(Error::WaiterNotFound)), "{found:?}");
     w.end().await;
 }
 
@@ -243,6 +247,7 @@ async fn a_waiter_whose_lease_has_expired_is_not_shown() {
     w.queue(&n.call("b"), 1).await;
     w.advance(5).await;
     assert_eq!(waiters(&w).await, []);
-    assert!(matches!(waiter(&w, "b").await, Err(Error::LeaseNotFound)));
+    let found = waiter(&w, "b").await;
+    assert!(matches!(found, Err(Error::LeaseNotFound)), "{found:?}");
     w.end().await;
 }

@@ -138,7 +138,7 @@ pub(super) async fn blocked(
 
 pub(super) async fn woken(call: JoinHandle<Option<i64>>) {
     let answer = tokio::time::timeout(SOON, call).await.expect("in time").unwrap();
-    assert!(answer.is_some());
+    assert!(answer.is_some(), "{answer:?}");
 }
 
 /// Gives back what is down, and ends with nothing left.

@@ -215,11 +215,15 @@ mod tests {
             load.observe("ns", &state(name, 0));
             // One that is always in use.
             load.observe("ns", &state(0, 0));
-            assert!(load.histories().len() <= 50);
+            let found = load.histories().len();
+            assert!(found <= 50, "{found:?}");
         }
-        assert!(load.load("ns", "s0").is_some());
-        assert!(load.load("ns", "s999").is_some());
-        assert!(load.load("ns", "s500").is_none());
+        let found = load.load("ns", "s0");
+        assert!(found.is_some(), "{found:?}");
+        let found = load.load("ns", "s999");
+        assert!(found.is_some(), "{found:?}");
+        let found = load.load("ns", "s500");
+        assert!(found.is_none(), "{found:?}");
     }
 
     #[test]

@@ -101,7 +101,8 @@ mod tests {
         tickets.add(&semaphore(1), "n:1".to_owned(), Instant::now());
         tickets.add(&semaphore(2), "n:2".to_owned(), Instant::now());
         assert_eq!(tickets.take(&semaphore(1)), ["n:1"]);
-        assert!(tickets.take(&semaphore(1)).is_empty());
+        let found = tickets.take(&semaphore(1));
+        assert!(found.is_empty(), "{found:?}");
         assert_eq!(tickets.take(&semaphore(2)), ["n:2"]);
         assert_eq!(tickets.count, 0);
     }
@@ -124,7 +125,8 @@ mod tests {
         assert_eq!(tickets.count, MAX_TICKETS);
         tickets.forget_before(Instant::now() + REMEMBERED_FOR);
         assert_eq!(tickets.count, 0);
-        assert!(tickets.semaphores.is_empty());
+        let found = &tickets.semaphores;
+        assert!(found.is_empty(), "{found:?}");
         tickets.add(&semaphore(0), "n:2".to_owned(), Instant::now());
         assert_eq!(tickets.take(&semaphore(0)), ["n:2"]);
     }

@@ -179,7 +179,7 @@ impl Undo {
             let undone = self.scripts.undo_down(namespace, name, &self.ticket, &self.taken_by);
             match undone.await {
                 Err(error) if error.leaves_outcome_open() => {
-                    tracing::debug!(%error, namespace, name, "could not give a dropped down's permit back; retrying");
+                    tracing::debug!(%error, namespace, semaphore = name, "could not give a dropped down's permit back; retrying");
                     tokio::time::sleep(UNDO_PAUSE).await;
                 }
                 _ => return self.acknowledged.add(&self.semaphore, self.ticket),
@@ -188,7 +188,7 @@ impl Undo {
         let taken_by = self.taken_by;
         tracing::warn!(
             namespace,
-            name,
+            semaphore = name,
             taken_by,
             "could not give a dropped down's permit back: if it took one, call up once"
         );

@@ -237,7 +237,10 @@ mod tests {
         let (first, _) = watches.join(&watched("s"), nothing).unwrap();
         watches.join(&watched("t"), nothing).unwrap();
         let refused = watches.join(&watched("t"), || panic!("refused")).unwrap_err();
-        assert!(matches!(refused, Error::ResourceExhausted { limit } if limit == "max_watches"));
+        assert!(
+            matches!(&refused, Error::ResourceExhausted { limit } if limit == "max_watches"),
+            "{refused:?}"
+        );
         watches.end(&watched("s"), first.watch, nothing);
         assert!(watches.join(&watched("u"), nothing).is_err(), "its watcher has yet to leave");
         watches.leave(&watched("s"), first.watch, || panic!("it is over"));

@@ -150,11 +150,11 @@ impl WatchTask {
             }
             Error::NamespaceNotFound | Error::SemaphoreNotFound => self.latest.show(Shown::Deleted),
             error if first => {
-                tracing::warn!(%error, namespace, name, "could not renew a watch; retrying");
+                tracing::warn!(%error, namespace, semaphore = name, "could not renew a watch; retrying");
                 false
             }
             error => {
-                tracing::debug!(%error, namespace, name, "could not renew a watch again; retrying");
+                tracing::debug!(%error, namespace, semaphore = name, "could not renew a watch again; retrying");
                 false
             }
         }

@@ -94,7 +94,7 @@ impl Node {
         self.subscription.open().await;
     }
 
-    /// What it was told since the last time, as [`told`] and [`told_error`] write it.
+    /// What it has received since the last time, as [`granted`] and [`told`] write it.
     pub async fn received(&mut self) -> Vec<String> {
         let text = |message| match message {
             Message::Answer { calls, answer } => match answer.error {
@@ -106,7 +106,7 @@ impl Node {
         self.subscription.messages().await.into_iter().map(text).collect()
     }
 
-    /// The one answer that it was told since the last time.
+    /// The one answer that it has received since the last time.
     pub async fn answer(&mut self) -> AcquireReply {
         match self.subscription.messages().await.pop() {
             Some(Message::Answer { answer, .. }) => answer,
