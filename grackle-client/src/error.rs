@@ -4,6 +4,8 @@ use std::error::Error as StdError;
 
 use deadpool_redis::redis::{ErrorKind as RedisErrorKind, RedisError, ServerErrorKind};
 
+use crate::connection_error::{ConnectionError, code_and_detail, runs_no_scripts};
+
 /// Why an operation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -175,71 +177,11 @@ impl Error {
             };
         }
         let error = ConnectionError::from(error);
-        let reason = if error.refused() {
+        let reason = if error.is_refusal() {
             format!("Redis refuses this user: {error}; check user, password and ACL of the URL")
         } else {
             format!("no answer from Redis: {error}; check its address, then ask again")
         };
         Self::Unavailable { reason, source: Some(Box::new(error)) }
     }
-}
-
-/// The error of a connection, in words for an operator.
-#[derive(Debug, thiserror::Error)]
-#[error("{words}")]
-struct ConnectionError {
-    words: String,
-    #[source]
-    error: RedisError,
-}
-
-impl From<RedisError> for ConnectionError {
-    fn from(error: RedisError) -> Self {
-        Self { words: words(&error), error }
-    }
-}
-
-impl ConnectionError {
-    fn refused(&self) -> bool {
-        wrong_password(&self.error) || matches!(code_and_detail(&self.error).0, "NOPERM" | "DENIED")
-    }
-}
-
-fn words(error: &RedisError) -> String {
-    if wrong_password(error) {
-        format!("user or password is wrong or missing ({error})")
-    } else if error.kind() == RedisErrorKind::Parse {
-        "what answers there is not a Redis".to_owned()
-    } else if runs_no_scripts(error) {
-        "it runs no scripts; a Sentinel's URL is redis+sentinel://host:port,…/<master>".to_owned()
-    } else if error.is_timeout() {
-        "no answer in time".to_owned()
-    } else if error.is_connection_refusal() {
-        format!("nobody listens there ({error})")
-    } else if error.is_connection_dropped() {
-        format!("it closed the connection ({error})")
-    } else if error.kind() == RedisErrorKind::Server(ServerErrorKind::Moved) {
-        format!("it is one of a cluster ({error}), whose URL is redis+cluster://host:port,…")
-    } else {
-        error.to_string()
-    }
-}
-
-fn runs_no_scripts(error: &RedisError) -> bool {
-    let (_, detail) = code_and_detail(error);
-    detail.starts_with("unknown command") && detail.contains("EVALSHA")
-}
-
-fn wrong_password(error: &RedisError) -> bool {
-    matches!(code_and_detail(error).0, "NOAUTH" | "WRONGPASS")
-        || error.kind() == RedisErrorKind::AuthenticationFailed
-}
-
-/// The code of what a server answered, and the text. Redis before 7 wraps what a command inside a
-/// script was answered: `ERR Error running script (…): -OOM command not allowed …`.
-pub(crate) fn code_and_detail(error: &RedisError) -> (&str, &str) {
-    let (code, detail) = (error.code().unwrap_or_default(), error.detail().unwrap_or_default());
-    let inner =
-        (code == "ERR").then(|| detail.split_once(": -").and_then(|(_, it)| it.split_once(' ')));
-    inner.flatten().unwrap_or((code, detail))
 }

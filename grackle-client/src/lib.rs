@@ -12,7 +12,7 @@
 //! - `engine`: what the calls of one client share: waiters, sweepers, watches, cleanup
 //! - `scripts`: one typed function for each Lua file
 //! - `transport`: connections to the servers, and which one has a namespace
-//! - `validate`, `pagination`, `config`, `error`: what the others stand on
+//! - `validate`, `pagination`, `config`, `error`, `connection_error`: what the others stand on
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -20,6 +20,7 @@ struct Readme;
 
 mod client;
 mod config;
+mod connection_error;
 mod engine;
 mod error;
 mod pagination;
@@ -33,6 +34,7 @@ pub mod wire;
 
 pub use client::Client;
 pub use config::{Config, Limits, OnDrop, ReplicaAcks};
+pub use connection_error::{ConnectionError, ConnectionFault};
 pub use engine::SemaphoreWatch;
 pub use error::{Error, ErrorKind};
 pub use ranges::MAX_PERMITS;

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use grackle_client::{Client, Error};
+use grackle_client::{Client, ConnectionError, ConnectionFault, Error};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -153,27 +153,22 @@ async fn connect(config: &Config, url: &str) -> Result<Client, StartError> {
 
 /// The error of the connection, without the client's own advice.
 fn unusable(url: &str, error: Error) -> StartError {
-    match error.source() {
-        Some(source) => {
-            // What answered may not be Redis, and may have sent anything.
-            let told = source.to_string().lines().collect::<Vec<_>>().join(" ");
-            StartError::Redis {
-                url: masked(url),
-                reason: format!("{told}{}", about_tls(url, &told)),
-            }
-        }
-        None => setting(error),
-    }
+    let Some(source) = error.source() else { return setting(error) };
+    let fault = source.downcast_ref().map(ConnectionError::fault);
+    // What answered may not be Redis, and may have sent anything.
+    let told = source.to_string().lines().collect::<Vec<_>>().join(" ");
+    StartError::Redis { url: masked(url), reason: format!("{told}{}", about_tls(url, fault)) }
 }
 
 /// A hint where one side seems to use TLS and the other does not.
-fn about_tls(url: &str, told: &str) -> &'static str {
-    match url.split_once("://").map(|(scheme, _)| scheme.starts_with("rediss")) {
-        Some(true) if told.contains("UnknownIssuer") => {
+fn about_tls(url: &str, fault: Option<ConnectionFault>) -> &'static str {
+    let uses_tls = url.split_once("://").map(|(scheme, _)| scheme.starts_with("rediss"));
+    match (uses_tls, fault) {
+        (Some(true), Some(ConnectionFault::Certificate)) => {
             ", so name its authority's certificate by --tls-ca-file"
         }
-        Some(true) => " over TLS (if its port is a plain one, the URL begins with redis://)",
-        Some(false) if told.contains("closed the connection") => {
+        (Some(true), _) => " over TLS (if its port is a plain one, the URL begins with redis://)",
+        (Some(false), Some(ConnectionFault::Closed)) => {
             " (if its port speaks TLS, the URL begins with rediss://)"
         }
         _ => "",

@@ -6,7 +6,7 @@ pub(crate) const CLIENT: &[&[&str]] = &[
     &["engine"],
     &["scripts"],
     &["transport"],
-    &["config", "error", "pagination", "ranges", "types", "validate", "wire"],
+    &["config", "connection_error", "error", "pagination", "ranges", "types", "validate", "wire"],
 ];
 
 pub(crate) const SERVER: &[&[&str]] = &[

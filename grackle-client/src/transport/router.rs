@@ -13,7 +13,8 @@ use futures_util::future::join_all;
 use tokio::sync::mpsc;
 
 use crate::config::Config;
-use crate::error::{Error, code_and_detail};
+use crate::connection_error::code_and_detail;
+use crate::error::Error;
 use crate::transport::backoff::Backoff;
 use crate::transport::connection::{ServerConnection, Timeouts};
 use crate::transport::topology::{Address, Topology};
