@@ -7,7 +7,7 @@
 //!
 //! - [`wire`]: requests, answers and records
 //! - [`types`]: values of the SDK alone, such as the load of a semaphore
-//! - [`ranges`]: the fixed ranges of fields
+//! - [`field_ranges`]: the fixed ranges of fields
 //! - `client`: the face; it checks a request and hands it to the engine
 //! - `engine`: what the calls of one client share: waiters, sweepers, watches, cleanup
 //! - `scripts`: one typed function for each Lua file
@@ -23,8 +23,8 @@ mod config;
 mod connection_error;
 mod engine;
 mod error;
+pub mod field_ranges;
 mod pagination;
-pub mod ranges;
 #[doc(hidden)]
 pub mod scripts;
 mod transport;
@@ -37,6 +37,6 @@ pub use config::{Config, Limits, OnDrop, ReplicaAcks};
 pub use connection_error::{ConnectionError, ConnectionFault};
 pub use engine::SemaphoreWatch;
 pub use error::{Error, ErrorKind};
-pub use ranges::MAX_PERMITS;
+pub use field_ranges::MAX_PERMITS;
 pub use transport::warning::{RedisWarning, RedisWarningKind};
 pub use validate::is_name;

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::ranges::{DEFAULT_PAGE, MAX_PAGE};
+use crate::field_ranges::{DEFAULT_PAGE, MAX_PAGE};
 use crate::wire::Page;
 
 /// The place of an entry in its list: its score, as Redis writes it, and its name. A score need not

@@ -2,7 +2,7 @@
 
 use crate::config::Limits;
 use crate::error::Error;
-use crate::ranges::{
+use crate::field_ranges::{
     MAX_DESCRIPTION, MAX_METADATA_ENTRIES as MAX_ENTRIES, MAX_METADATA_KEY as MAX_KEY,
     MAX_METADATA_VALUE as MAX_VALUE, MAX_NAME, MAX_PERMITS, MAX_PROCESS_ID, MAX_SHARE,
 };

@@ -1,8 +1,8 @@
 -- The score of a wait in ':queue': the lowest is next, equal ones go by lease_id.
 --   fifo      its arrival
 --   lifo      its arrival, negated
---   weighted  its finish tag: start + weight / share. A wait starts where the previous one of its flow
---             (flow.lua) finishes, but not before the virtual time: the highest tag that was granted since
+--   weighted  its virtual finish time: start + weight / share. A wait starts where the previous one of its flow
+--             (flow.lua) finishes, but not before the virtual time: the highest score that was granted since
 --             the queue formed. So a flow that was idle has no credit, and a flow needs no state beside its
 --             waits.
 -- A hold that grows comes before all waits that hold nothing, by arrival, and is in no flow.
@@ -24,7 +24,7 @@ local function assign_score(s, lease_id, w, is_held, earliest)
   end
 end
 
--- A later call of the lease asks for another weight or share: only a tag depends on them.
+-- A later call of the lease asks for another weight or share: only a score depends on them.
 local function change_cost(w, weight, share)
   if w.start then w.score = w.start + cost(weight, share) end
 end

@@ -5,7 +5,7 @@
 -- flow has been served to, and only the first is ever granted.
 
 -- A flow that begins to wait starts by 4 of the last bits before the virtual time, and so before its
--- equals. Equal tags go by lease_id: without this, a process that comes again after each hold would lose
+-- equals. Equal scores go by lease_id: without this, a process that comes again after each hold would lose
 -- its turn to one with a smaller id.
 local JUST_BEFORE = 1 - 2 ^ -50
 -- How many waits are moved at once to make room for one; the others are moved when they become first.
@@ -79,7 +79,7 @@ local function leave_flow(s, lease_id, before, served_to)
   local flow = flow_of(s, lease_id)
   redis.call('ZREM', flow, lease_id)
   read_queue_fields(s)
-  -- All waits of a deleted semaphore leave: their tags do not matter.
+  -- All waits of a deleted semaphore leave: their scores do not matter.
   local first = s.virtual_time and first_of(flow)
   local w = first and wait_of(s, first)
   if w and served_to and w.start ~= served_to then
@@ -89,7 +89,7 @@ local function leave_flow(s, lease_id, before, served_to)
   end
 end
 
--- Is it the turn of another wait of its flow, though this one has the lower tag? Then it goes behind that.
+-- Is it the turn of another wait of its flow, though this one has the lower score? Then it goes behind that.
 local function goes_behind(s, lease_id, w)
   local first = w.start and first_of(flow_of(s, lease_id))
   if not first or first == lease_id then return false end

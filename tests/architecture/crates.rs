@@ -6,7 +6,16 @@ pub(crate) const CLIENT: &[&[&str]] = &[
     &["engine"],
     &["scripts"],
     &["transport"],
-    &["config", "connection_error", "error", "pagination", "ranges", "types", "validate", "wire"],
+    &[
+        "config",
+        "connection_error",
+        "error",
+        "pagination",
+        "field_ranges",
+        "types",
+        "validate",
+        "wire",
+    ],
 ];
 
 pub(crate) const SERVER: &[&[&str]] = &[

@@ -12,7 +12,7 @@ use crate::history::time_of_day;
 use crate::node::Node;
 use grackle_test_support::eventually;
 use grackle_test_support::{
-    Http, Link, OwnRedis, RedisServer, ServerProcess, TestNamespace, WallClock,
+    Http, Link, OwnRedis, ProcessClock, RedisServer, ServerProcess, TestNamespace,
 };
 
 /// The permits of each semaphore that callers come to.
@@ -24,7 +24,7 @@ const SERVERS: usize = 2;
 
 pub(crate) struct Fleet {
     pub(crate) redis: OwnRedis,
-    pub(crate) redis_clock: Option<WallClock>,
+    pub(crate) redis_clock: Option<ProcessClock>,
     /// That of each node, by number.
     pub(crate) links: Vec<Link>,
     pub(crate) servers: Vec<Server>,
@@ -36,14 +36,14 @@ pub(crate) struct Fleet {
 /// A server process that is replaced now and then.
 pub(crate) struct Server {
     pub(crate) process: ServerProcess,
-    pub(crate) clock: Option<WallClock>,
+    pub(crate) clock: Option<ProcessClock>,
     at: watch::Sender<Http>,
 }
 
 impl Fleet {
     /// None where the machine lacks what the fault takes.
     pub(crate) async fn start(fault: Fault) -> Option<Self> {
-        let clock = |needed: bool| if needed { WallClock::new().map(Some) } else { Some(None) };
+        let clock = |needed: bool| if needed { ProcessClock::new().map(Some) } else { Some(None) };
         let redis_clock = clock(fault.steps_redis_clock())?;
         let options = redis_options(fault);
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
@@ -108,7 +108,11 @@ impl Fleet {
     }
 }
 
-async fn start_server(redis: &OwnRedis, link: &Link, clock: Option<&WallClock>) -> ServerProcess {
+async fn start_server(
+    redis: &OwnRedis,
+    link: &Link,
+    clock: Option<&ProcessClock>,
+) -> ServerProcess {
     // The shortest grace: what hung up is gone when a round is over.
     let flags = ["--hang-up-grace-seconds", "1"];
     ServerProcess::start_by(clock, &link.url(), redis, &flags).await

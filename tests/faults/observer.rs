@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
 use crate::fleet::{Fleet, PERMITS};
-use grackle_test_support::{PlainConnection, TestNamespace};
+use grackle_test_support::{RawConnection, TestNamespace};
 
 const EVERY: Duration = Duration::from_millis(3);
 
@@ -32,7 +32,7 @@ impl Observer {
     pub(crate) fn of(fleet: &Fleet) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let (prefix, raw) =
-            (fleet.redis.prefix().to_owned(), PlainConnection::new(fleet.redis.url()));
+            (fleet.redis.prefix().to_owned(), RawConnection::new(fleet.redis.url()));
         let task = tokio::spawn(watch(prefix, raw, Arc::clone(&stop)));
         Self { stop, task }
     }
@@ -43,7 +43,7 @@ impl Observer {
     }
 }
 
-async fn watch(prefix: String, raw: PlainConnection, stop: Arc<AtomicBool>) -> Sightings {
+async fn watch(prefix: String, raw: RawConnection, stop: Arc<AtomicBool>) -> Sightings {
     let mut sightings = Sightings::new();
     let mut there: Vec<HashSet<String>> = vec![HashSet::new(); PERMITS.len()];
     while !stop.load(Ordering::Relaxed) {

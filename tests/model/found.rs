@@ -8,7 +8,7 @@ use crate::machine::{Machine, Played};
 use crate::op::{Op, Step};
 use crate::plan::{Begin, LEASES};
 use crate::spec::{AcquireArguments, From, MAX_PERMITS, Name, Queue, Tag, Ticket, WaitingCall};
-use grackle_test_support::world::{NS, SEM};
+use grackle_test_support::script_world::{NS, SEM};
 
 const HOUR: i64 = 3_600_000_000;
 const K: Name = "k";

@@ -10,7 +10,7 @@ use crate::spec::{
     Call, Drain, Grant, Hold, Lease, Name, Namespace, Semaphore, Tag, Wait, description, metadata,
 };
 use crate::stage::text;
-use grackle_test_support::world::State;
+use grackle_test_support::script_world::State;
 
 /// Key and field or member, without what the namespace's keys begin with.
 #[derive(Debug, Default, PartialEq)]

@@ -85,7 +85,7 @@ pub(crate) enum Op {
         ns: Name,
         calls: Vec<WaitingCall>,
     },
-    GiveUp {
+    TimeOut {
         ns: Name,
         call: WaitingCall,
     },
@@ -122,7 +122,7 @@ pub(crate) enum Op {
         lease: Name,
         received: Vec<Ticket>,
     },
-    KeepLeases {
+    RefreshProxyLeases {
         ns: Name,
         ttl: Micros,
         leases: Vec<Name>,
@@ -206,14 +206,14 @@ impl Op {
             | Self::GetWaiter { ns, .. }
             | Self::Acquire { ns, .. }
             | Self::Resume { ns, .. }
-            | Self::GiveUp { ns, .. }
+            | Self::TimeOut { ns, .. }
             | Self::Cancel { ns, .. }
             | Self::SetAside { ns, .. }
             | Self::Release { ns, .. }
             | Self::Down { ns, .. }
             | Self::Up { ns, .. }
             | Self::Disown { ns, .. }
-            | Self::KeepLeases { ns, .. }
+            | Self::RefreshProxyLeases { ns, .. }
             | Self::Sweep { ns, .. }
             | Self::CreateLease { ns, .. }
             | Self::GetLease { ns, .. }
@@ -253,7 +253,7 @@ impl Op {
             Self::GetWaiter { ns, name, lease } => model.get_waiter(ns, name, lease),
             Self::Acquire { ns, wanted } => model.acquire(ns, wanted),
             Self::Resume { ns, calls } => model.resume(ns, &calls),
-            Self::GiveUp { ns, call } => model.give_up(ns, call, EXPLAINED),
+            Self::TimeOut { ns, call } => model.time_out(ns, call, EXPLAINED),
             Self::Cancel { ns, call } => model.cancel(ns, call),
             Self::SetAside { ns, undo, calls } => model.park(ns, undo, &calls),
             Self::Release { ns, name, lease } => model.release(ns, name, lease),
@@ -267,7 +267,9 @@ impl Op {
             Self::Disown { ns, name, lease, received } => {
                 model.disown(ns, name, lease, &texts(&received))
             }
-            Self::KeepLeases { ns, ttl, leases } => model.keep_leases(ns, ttl, &leases),
+            Self::RefreshProxyLeases { ns, ttl, leases } => {
+                model.refresh_proxy_leases(ns, ttl, &leases)
+            }
             Self::Sweep { ns, node } => model.sweep(ns, node),
             Self::CreateLease { ns, lease, process, ttl, label } => {
                 model.create_lease(ns, lease, process, ttl, label)

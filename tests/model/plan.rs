@@ -10,7 +10,7 @@ use crate::spec::{
     AcquireArguments, From, Limits, MAX_PERMITS, Micros, Model, Name, Queue, Tag, Ticket,
     WaitingCall,
 };
-use grackle_test_support::world::NS;
+use grackle_test_support::script_world::NS;
 
 macro_rules! lease_id {
     ($letter:literal) => {
@@ -95,7 +95,7 @@ pub(crate) fn next(state: &Played) -> BoxedStrategy<Op> {
         6 => (ns(), semaphore(), lease())
             .prop_map(|(ns, name, lease)| Op::Release { ns, name, lease }),
         6 => again.clone().prop_map(|(ns, call)| Op::Cancel { ns, call }),
-        4 => again.prop_map(|(ns, call)| Op::GiveUp { ns, call }),
+        4 => again.prop_map(|(ns, call)| Op::TimeOut { ns, call }),
         4 => (pair.clone(), any::<bool>(), keep(), keep()).prop_map(|((ns, calls), undo, one, two)| {
             Op::SetAside { ns, undo, calls: calls.into_iter().zip([one, two]).collect() }
         }),
@@ -192,7 +192,7 @@ fn without_an_owner() -> BoxedStrategy<Op> {
         2 => (ns(), semaphore(), lease(), received())
             .prop_map(|(ns, name, lease, received)| Op::Disown { ns, name, lease, received }),
         1 => (ns(), ttl(), leases)
-            .prop_map(|(ns, ttl, leases)| Op::KeepLeases { ns, ttl, leases }),
+            .prop_map(|(ns, ttl, leases)| Op::RefreshProxyLeases { ns, ttl, leases }),
     ]
     .boxed()
 }

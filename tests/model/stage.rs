@@ -17,7 +17,7 @@ use crate::spec::{
 };
 use crate::subscriptions::{Received, Subscriptions};
 use grackle_test_support::TestRedis;
-use grackle_test_support::world::{NS, State, World};
+use grackle_test_support::script_world::{NS, State, World};
 
 pub(crate) struct Stage {
     world: World,
@@ -155,8 +155,8 @@ impl Stage {
                 let (sweep_in, replies) = scripts.resume(ns, &calls).await?;
                 Answer::CallState { sweep_in, fates: replies.into_iter().map(fate).collect() }
             }
-            Op::GiveUp { ns, call: asked } => {
-                Answer::Outcome(outcome(scripts.give_up(ns, &call(asked), Some(EXPLAINED)).await?))
+            Op::TimeOut { ns, call: asked } => {
+                Answer::Outcome(outcome(scripts.time_out(ns, &call(asked), Some(EXPLAINED)).await?))
             }
             Op::Cancel { ns, call: asked } => done(scripts.cancel(ns, &call(asked)).await?),
             Op::SetAside { ns, undo, calls } => {
@@ -182,9 +182,9 @@ impl Stage {
             Op::Disown { ns, name, lease, received } => {
                 Answer::Semaphore(scripts.disown(ns, name, lease, &texts(&received)).await?)
             }
-            Op::KeepLeases { ns, ttl, leases } => {
+            Op::RefreshProxyLeases { ns, ttl, leases } => {
                 let leases: Vec<_> = leases.into_iter().map(str::to_owned).collect();
-                done(scripts.keep_leases(ns, duration(ttl), &leases).await?)
+                done(scripts.refresh_proxy_leases(ns, duration(ttl), &leases).await?)
             }
             Op::Sweep { ns, node } => {
                 let swept = scripts.sweep(ns, node).await?;

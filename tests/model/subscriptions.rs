@@ -7,10 +7,10 @@ use redis::aio::PubSub;
 use crate::plan::{NAMESPACES, NODES};
 use crate::spec::{Name, Said, Ticket};
 use crate::stage::outcome;
-use grackle_test_support::{PlainConnection, TestRedis};
+use grackle_test_support::{RawConnection, TestRedis};
 
 pub(crate) struct Subscriptions {
-    raw: PlainConnection,
+    raw: RawConnection,
     prefix: String,
     subscription: PubSub,
 }

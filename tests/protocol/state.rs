@@ -222,7 +222,7 @@ impl State {
         for call in self.pending(node) {
             if self.calls[call].ends_at.is_some_and(|ends_at| ends_at <= self.tick) {
                 let reply =
-                    self.redis.give_up(NS, self.asked(world, call), (world.plans[call].weight, 1));
+                    self.redis.time_out(NS, self.asked(world, call), (world.plans[call].weight, 1));
                 self.publish();
                 self.answer(call, reply);
             }

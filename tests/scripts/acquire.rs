@@ -5,7 +5,7 @@ use std::time::Duration;
 use grackle_client::scripts::Outcome;
 use grackle_client::wire::Metadata;
 use grackle_client::{Error, Limits};
-use grackle_test_support::world::{
+use grackle_test_support::script_world::{
     BUDGET, DAY, NS, SEM, START, World, lease_id, metadata, now_or_never, wanted,
 };
 
@@ -234,7 +234,7 @@ async fn only_acquires_and_releases_are_activity() {
     assert!(active().await, "unavailable");
     w.queue(&waits, 1).await;
     assert!(active().await, "waiting");
-    w.give_up(&waits).await.unwrap();
+    w.time_out(&waits).await.unwrap();
     w.resume(&waits).await;
     w.cancel(&waits).await;
     w.sweep("n").await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use grackle_client::scripts::{AcquireArguments, Call, PageStart, Scripts, SemaphoreRules};
 use grackle_client::wire::{Metadata, QueueDiscipline};
 
-use grackle_test_support::world::{DAY, MINUTE, NS, Node, SEM, World, lease_id, wanted};
+use grackle_test_support::script_world::{DAY, MINUTE, NS, Node, SEM, World, lease_id, wanted};
 use grackle_test_support::{OwnRedis, TestRedis};
 
 /// A situation, and the most commands that its script may call.
@@ -44,7 +44,7 @@ const COUNTS: [(&str, u64); 45] = [
     ("park", 20),
     ("resume", 22),
     ("resume, nothing to do", 10),
-    ("give_up", 22),
+    ("time_out", 22),
     ("cancel", 17),
     ("revoke_lease, a hold, hands off", 33),
     ("watch", 10),
@@ -53,7 +53,7 @@ const COUNTS: [(&str, u64); 45] = [
     ("down", 12),
     ("up", 14),
     ("disown", 24),
-    ("keep_leases", 5),
+    ("refresh_proxy_leases", 5),
     ("delete_semaphore, one holder", 14),
     ("sweep, a lease is due", 31),
     ("delete_namespace", 38),
@@ -183,7 +183,7 @@ async fn no_script_calls_more_commands_than_before() {
     let calls: [Call; 1] = [parked.clone()];
     c.count("resume", s.resume(NS, &calls)).await.unwrap();
     c.count("resume, nothing to do", s.resume(NS, &calls)).await.unwrap();
-    c.count("give_up", s.give_up(NS, &timed_out, None)).await.unwrap();
+    c.count("time_out", s.time_out(NS, &timed_out, None)).await.unwrap();
     c.count("cancel", s.cancel(NS, &cancelled)).await.unwrap();
     c.count("revoke_lease, a hold, hands off", s.revoke_lease(NS, &lease_id("a"))).await.unwrap();
     c.count("watch", s.watch(NS, "fifo")).await.unwrap();
@@ -195,7 +195,9 @@ async fn no_script_calls_more_commands_than_before() {
     let call = n.call("c");
     s.acquire(NS, &call, wanted(1)).await.unwrap();
     c.count("disown", s.disown(NS, SEM, &call.lease_id, &[])).await.unwrap();
-    c.count("keep_leases", s.keep_leases(NS, DAY, &[lease_id("b")])).await.unwrap();
+    c.count("refresh_proxy_leases", s.refresh_proxy_leases(NS, DAY, &[lease_id("b")]))
+        .await
+        .unwrap();
     c.count("delete_semaphore, one holder", s.delete_semaphore(NS, "fifo")).await.unwrap();
     c.count("sweep, a lease is due", async {
         world.clock.advance(2 * DAY).await;

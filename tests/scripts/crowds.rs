@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use grackle_client::scripts::{AcquireArguments, Call, CallState, Message, Outcome};
 use grackle_client::wire::Metadata;
-use grackle_test_support::world::{
+use grackle_test_support::script_world::{
     BUDGET, DAY, MINUTE, NS, Node, SEM, Subscription, World, granted, lease_id, told, wanted,
 };
 
@@ -158,7 +158,7 @@ async fn a_release_admits_a_crowd_in_steps() {
     assert_eq!(holds(&w).await, BUDGET);
     assert!(called(&mut subscription).await);
     // The last in line gives up, but is granted before Redis learns of that.
-    let reply = w.give_up(&calls[CROWD - 1]).await.unwrap();
+    let reply = w.time_out(&calls[CROWD - 1]).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Acquired);
     assert_eq!(holds(&w).await, CROWD);
     assert_eq!(n.received().await.len(), CROWD);

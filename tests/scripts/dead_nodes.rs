@@ -1,7 +1,7 @@
 //! Nodes that are gone: nobody hears their channel, or their alive mark has ended.
 
 use grackle_client::scripts::{CallState, Outcome};
-use grackle_test_support::world::{World, granted, now_or_never};
+use grackle_test_support::script_world::{World, granted, now_or_never};
 
 #[tokio::test]
 async fn a_head_whose_node_is_dead_is_passed_over_where_it_fits() {

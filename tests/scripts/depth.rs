@@ -10,7 +10,7 @@ use futures_util::{StreamExt, stream};
 use grackle_client::scripts::{AcquireArguments, Call, Outcome, Scripts, SemaphoreRules};
 use grackle_client::wire::{Metadata, QueueDiscipline as Discipline};
 
-use grackle_test_support::world::{DAY, MINUTE, NS, Node, World, granted, lease_id, wanted};
+use grackle_test_support::script_world::{DAY, MINUTE, NS, Node, World, granted, lease_id, wanted};
 use grackle_test_support::{CommandCalls, OwnRedis, TestRedis};
 
 const CROWD: usize = 10_000;

@@ -5,7 +5,9 @@ use grackle_client::scripts::{AcquireArguments, Call, CallState, Outcome, Semaph
 use grackle_client::wire::QueueDiscipline::{self, Fifo, Lifo, Unspecified, Weighted};
 use grackle_client::wire::{Metadata, Semaphore};
 
-use grackle_test_support::world::{DAY, MINUTE, NS, Node, SEM, World, granted, lease_id, wanted};
+use grackle_test_support::script_world::{
+    DAY, MINUTE, NS, Node, SEM, World, granted, lease_id, wanted,
+};
 
 /// A semaphore whose queue has that discipline, and a day's leases: `a b` of p, `c d` of q, `e f` of
 /// r. The lease `z` holds all of it.
@@ -363,7 +365,7 @@ async fn a_process_whose_calls_give_up_is_served_as_much_as_one_whose_calls_stay
             hurry.push(come(&w, &n, format!("p{round}n{number}"), "p").await);
         }
         while hurry.len() > 4 {
-            w.give_up(&hurry.remove(0).1).await.unwrap();
+            w.time_out(&hurry.remove(0).1).await.unwrap();
         }
         w.release(&holder).await;
         let told = n.received().await;

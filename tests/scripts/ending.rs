@@ -1,10 +1,10 @@
-//! How a call ends that does not get, or does not want, its answer: give_up and cancel.
+//! How a call ends that does not get, or does not want, its answer: time_out and cancel.
 
 use std::time::Duration;
 
 use grackle_client::Error;
 use grackle_client::scripts::{AcquireArguments, Call, Outcome};
-use grackle_test_support::world::{NS, World, granted, metadata, wanted};
+use grackle_test_support::script_world::{NS, World, granted, metadata, wanted};
 
 #[tokio::test]
 async fn a_call_that_gives_up_has_timed_out() {
@@ -14,11 +14,11 @@ async fn a_call_that_gives_up_has_timed_out() {
     let call = n.call("b");
     w.queue(&call, 1).await;
     w.advance(60).await;
-    let reply = w.give_up(&call).await.unwrap();
+    let reply = w.time_out(&call).await.unwrap();
     assert_eq!((reply.outcome, reply.fencing_token), (Outcome::TimedOut, 0));
     assert_eq!(reply.semaphore.unwrap(), w.get().await);
     assert_eq!(w.picture().await, "holds a:5");
-    assert_eq!(w.give_up(&call).await.unwrap().outcome, Outcome::TimedOut);
+    assert_eq!(w.time_out(&call).await.unwrap().outcome, Outcome::TimedOut);
     w.release("a").await;
     assert_eq!(n.received().await, [""; 0]);
     w.end().await;
@@ -34,7 +34,7 @@ async fn a_grant_that_crosses_with_the_timeout_is_acquired() {
     w.release("a").await;
     w.advance(60).await;
     for _ in 0..2 {
-        let reply = w.give_up(&call).await.unwrap();
+        let reply = w.time_out(&call).await.unwrap();
         assert_eq!(reply.outcome, Outcome::Acquired);
         assert_eq!(reply.fencing_token, w.hold("b").await.fencing_token);
         assert_eq!(reply.semaphore.unwrap().active_holds, 1);
@@ -51,7 +51,7 @@ async fn what_frees_permits_at_the_last_moment_is_swept_before_the_call_gives_up
     let call = n.call("b");
     w.queue_with(&call, AcquireArguments { timeout: Duration::from_secs(11), ..wanted(1) }).await;
     w.advance(10).await;
-    let reply = w.give_up(&call).await.unwrap();
+    let reply = w.time_out(&call).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Acquired);
     assert_eq!(w.picture().await, "holds b:1");
     w.end().await;
@@ -65,7 +65,7 @@ async fn a_head_that_gives_up_admits_those_behind_it() {
     let (head, next) = (n.call("b"), n.call("c"));
     w.queue(&head, 5).await;
     w.queue(&next, 1).await;
-    let reply = w.give_up(&head).await.unwrap();
+    let reply = w.time_out(&head).await.unwrap();
     assert_eq!(reply.outcome, Outcome::TimedOut);
     assert_eq!(reply.semaphore.unwrap().active_holds, 4);
     assert_eq!(n.received().await, [granted(&[&next])]);
@@ -80,13 +80,13 @@ async fn a_call_that_gives_up_is_told_what_is_not_there_any_more() {
     let call = n.call("b");
     w.queue(&call, 1).await;
     w.revoke("b").await;
-    let gone = w.give_up(&call).await;
+    let gone = w.time_out(&call).await;
     assert!(matches!(gone, Err(Error::LeaseNotFound)), "{gone:?}");
     w.scripts.delete_semaphore(NS, "s").await.unwrap();
-    let gone = w.give_up(&n.call("a")).await;
+    let gone = w.time_out(&n.call("a")).await;
     assert!(matches!(gone, Err(Error::SemaphoreNotFound)), "{gone:?}");
     w.scripts.delete_namespace(NS).await.unwrap();
-    let gone = w.give_up(&call).await;
+    let gone = w.time_out(&call).await;
     assert!(matches!(gone, Err(Error::NamespaceNotFound)), "{gone:?}");
     w.cancel(&call).await;
     w.end().await;

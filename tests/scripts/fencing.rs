@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use grackle_client::wire::Metadata;
-use grackle_test_support::world::{NS, SEM, START, World, granted};
+use grackle_test_support::script_world::{NS, SEM, START, World, granted};
 
 #[tokio::test]
 async fn tokens_rise_from_hold_to_hold_while_the_clock_stands() {

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use grackle_client::scripts::{AcquireArguments, CallState, Outcome};
-use grackle_test_support::world::{MINUTE, World, granted, metadata, now_or_never, told, wanted};
+use grackle_test_support::script_world::{
+    MINUTE, World, granted, metadata, now_or_never, told, wanted,
+};
 
 #[tokio::test]
 async fn a_hold_that_grows_takes_what_is_free_ahead_of_the_queue() {
@@ -51,7 +53,7 @@ async fn holds_that_grow_take_turns_by_arrival() {
     let a = n.call("a");
     w.queue(&a, 2).await;
     assert_eq!(w.picture().await, "holds a:1 y:1 z:1, queue z:3 y:3 a:2 b:2");
-    w.give_up(&a).await.unwrap();
+    w.time_out(&a).await.unwrap();
     w.release("a").await;
     assert_eq!(n.received().await, [granted(&[&z])]);
     assert_eq!(w.picture().await, "holds y:1 z:3, queue y:3 b:2");
@@ -94,7 +96,7 @@ async fn growth_that_ends_without_a_grant_leaves_the_hold_alone() {
     let before = w.hold("a").await;
     let (timed_out, cancelled, heavy) = (n.call("a"), n.call("a"), n.call("a"));
     w.queue(&timed_out, 3).await;
-    let reply = w.give_up(&timed_out).await.unwrap();
+    let reply = w.time_out(&timed_out).await.unwrap();
     assert_eq!(reply.outcome, Outcome::TimedOut);
     w.queue(&cancelled, 3).await;
     w.cancel(&cancelled).await;
@@ -119,7 +121,7 @@ async fn the_head_that_grows_holds_back_all_others_and_frees_them_when_it_gives_
     let (grows, waits) = (n.call("a"), n.call("c"));
     w.queue(&grows, 3).await;
     w.queue(&waits, 1).await;
-    let reply = w.give_up(&grows).await.unwrap();
+    let reply = w.time_out(&grows).await.unwrap();
     assert_eq!(reply.outcome, Outcome::TimedOut);
     assert_eq!(reply.semaphore.unwrap().active_holds, 4);
     assert_eq!(n.received().await, [granted(&[&waits])]);

@@ -7,7 +7,7 @@ use grackle_client::wire::{
     CreateSemaphoreLeaseRequest, ListSemaphoreLeasesRequest, Metadata, RevokeSemaphoreLeaseRequest,
 };
 use grackle_client::{Error, Limits};
-use grackle_test_support::world::{
+use grackle_test_support::script_world::{
     DAY, MINUTE, NS, START, World, granted, lease_id, metadata, told, wanted,
 };
 

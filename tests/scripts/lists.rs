@@ -6,7 +6,7 @@ use grackle_client::wire::{
     ListSemaphoreWaitersRequest, ListSemaphoresRequest, Metadata,
 };
 use grackle_client::{Client, Error};
-use grackle_test_support::world::{DAY, NS, SEM, World, lease_id, wanted};
+use grackle_test_support::script_world::{DAY, NS, SEM, World, lease_id, wanted};
 
 #[derive(Debug, Clone, Copy)]
 enum List {

@@ -4,7 +4,6 @@
 
 mod acquire;
 mod call_counts;
-mod confirm;
 mod crowds;
 mod dead_nodes;
 mod depth;
@@ -18,12 +17,13 @@ mod naive;
 mod namespaces;
 mod one_waiter;
 mod park;
-mod plain;
+mod plain_semaphores;
 mod queue;
 mod random;
 mod schedules;
 mod semaphores;
 mod sweep;
+mod touch_holds;
 mod waiters;
 mod watch;
 mod weights;

@@ -3,7 +3,7 @@
 use grackle_client::scripts::PageStart;
 use grackle_client::wire::{CreateNamespaceRequest, Metadata};
 use grackle_client::{Error, Limits};
-use grackle_test_support::world::{
+use grackle_test_support::script_world::{
     DAY, MINUTE, NS, START, World, lease_id, metadata, told, wanted,
 };
 

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use grackle_client::Error;
 use grackle_client::scripts::{AcquireArguments, CallState, Outcome};
-use grackle_test_support::world::{MINUTE, World, granted, metadata, now_or_never, told, wanted};
+use grackle_test_support::script_world::{
+    MINUTE, World, granted, metadata, now_or_never, told, wanted,
+};
 
 #[tokio::test]
 async fn two_calls_of_a_lease_on_one_node_are_one_waiter() {
@@ -124,7 +126,7 @@ async fn each_call_has_its_own_timeout() {
     let long = n.call("b");
     w.queue(&long, 3).await;
     w.advance(5).await;
-    let reply = w.give_up(&short).await.unwrap();
+    let reply = w.time_out(&short).await.unwrap();
     assert_eq!(reply.outcome, Outcome::TimedOut);
     assert_eq!(reply.semaphore.unwrap().waiting_count, 2);
     assert_eq!(w.picture().await, "holds a:5, queue b:3 c:5");
@@ -181,8 +183,8 @@ async fn a_call_in_time_gets_the_grant_that_the_other_call_gave_up_before() {
     w.queue(&other, 3).await;
     w.release("a").await;
     // The message and the timeouts cross.
-    assert_eq!(w.give_up(&one).await.unwrap().outcome, Outcome::Acquired);
-    assert_eq!(w.give_up(&other).await.unwrap().outcome, Outcome::Acquired);
+    assert_eq!(w.time_out(&one).await.unwrap().outcome, Outcome::Acquired);
+    assert_eq!(w.time_out(&other).await.unwrap().outcome, Outcome::Acquired);
     assert_eq!(w.picture().await, "holds b:3");
     assert_eq!(n.received().await.len(), 1);
     w.end().await;
@@ -255,7 +257,7 @@ async fn a_call_whose_grant_a_later_call_has_changed_was_granted_all_the_same() 
     w.release("a").await;
     assert_eq!(n.received().await, [granted(&[&one])]);
     let token = w.take(&other, 5).await;
-    assert_eq!(w.give_up(&one).await.unwrap().outcome, Outcome::Acquired);
+    assert_eq!(w.time_out(&one).await.unwrap().outcome, Outcome::Acquired);
     let CallState::Answered(reply) = w.resume(&one).await else { panic!("no answer") };
     assert_eq!(reply.fencing_token, token);
     assert_eq!(w.take(&one, 1).await, token);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use grackle_client::Error;
 use grackle_client::scripts::{AcquireArguments, AcquireReply, CallState, Outcome};
-use grackle_test_support::world::{MINUTE, NS, World, granted, now_or_never, wanted};
+use grackle_test_support::script_world::{MINUTE, NS, World, granted, now_or_never, wanted};
 
 fn answered(resumed: CallState) -> AcquireReply {
     match resumed {
@@ -109,7 +109,7 @@ async fn a_call_is_answered_though_its_node_is_not_subscribed() {
     assert_eq!(w.resume(&second).await, CallState::Waiting);
     w.release("b").await;
     assert_eq!(w.picture().await, "parked c:1");
-    assert_eq!(w.give_up(&second).await.unwrap().outcome, Outcome::Acquired);
+    assert_eq!(w.time_out(&second).await.unwrap().outcome, Outcome::Acquired);
     assert_eq!(w.picture().await, "holds c:1");
     w.end().await;
 }
@@ -125,7 +125,7 @@ async fn a_call_of_a_node_never_subscribed_learns_of_its_turn_when_it_gives_up()
         w.queue_with(&call, AcquireArguments { listening: false, ..wanted(1) }).await;
         w.release("a").await;
         w.clock.advance(Duration::from_micros(micros)).await;
-        let reply = w.give_up(&call).await.unwrap();
+        let reply = w.time_out(&call).await.unwrap();
         assert_eq!(reply.outcome, Outcome::Acquired, "after {micros} µs");
         w.end().await;
     }
@@ -140,7 +140,7 @@ async fn a_parked_call_that_gives_up_overtakes_nobody() {
     w.queue(&head, 2).await;
     w.queue_with(&parked, AcquireArguments { listening: false, ..wanted(1) }).await;
     w.queue(&last, 1).await;
-    assert_eq!(w.give_up(&parked).await.unwrap().outcome, Outcome::TimedOut);
+    assert_eq!(w.time_out(&parked).await.unwrap().outcome, Outcome::TimedOut);
     assert_eq!(w.picture().await, "holds a:1, queue b:2 d:1");
     assert_eq!(n.received().await, [""; 0]);
     w.end().await;
@@ -229,7 +229,7 @@ async fn the_place_is_the_leases_as_long_as_one_of_its_calls_is_kept() {
     w.queue(&n.call("c"), 1).await;
     w.park(&gone, false, Duration::from_secs(10)).await;
     w.queue(&again, 1).await;
-    w.give_up(&again).await.unwrap();
+    w.time_out(&again).await.unwrap();
     assert_eq!(w.picture().await, "holds a:1, queue c:1, parked b:1");
     w.queue(&n.call("b"), 1).await;
     w.advance(10).await;

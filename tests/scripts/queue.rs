@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use grackle_client::scripts::{AcquireArguments, CallState, Outcome};
-use grackle_test_support::world::{DAY, MINUTE, NS, World, granted, now_or_never, told, wanted};
+use grackle_test_support::script_world::{
+    DAY, MINUTE, NS, World, granted, now_or_never, told, wanted,
+};
 
 #[tokio::test]
 async fn waiters_are_admitted_in_the_order_of_their_arrival() {
@@ -221,7 +223,7 @@ async fn a_head_past_its_deadline_is_passed_over() {
     w.advance(10).await;
     w.release("a").await;
     assert_eq!(n.received().await, [granted(&[&next])]);
-    assert_eq!(w.give_up(&head).await.unwrap().outcome, Outcome::TimedOut);
+    assert_eq!(w.time_out(&head).await.unwrap().outcome, Outcome::TimedOut);
     assert_eq!(w.picture().await, "holds c:2");
     w.end().await;
 }
@@ -331,7 +333,7 @@ async fn a_retry_of_a_call_that_timed_out_begins_at_the_end_of_the_queue() {
     let call = n.call("b");
     w.queue(&call, 1).await;
     w.queue(&n.call("c"), 1).await;
-    assert_eq!(w.give_up(&call).await.unwrap().outcome, Outcome::TimedOut);
+    assert_eq!(w.time_out(&call).await.unwrap().outcome, Outcome::TimedOut);
     let reply = w.ask(&call, now_or_never(1)).await.unwrap();
     assert_eq!(reply.outcome, Outcome::Unavailable);
     w.queue(&call, 1).await;

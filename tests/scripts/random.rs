@@ -1,4 +1,4 @@
-//! Whatever is done in whatever order, the keys keep the rules of `grackle_test_support::world::consistent`, no
+//! Whatever is done in whatever order, the keys keep the rules of `grackle_test_support::script_world::invariants`, no
 //! waiter is overtaken, and holds are there as long as those who were granted them rely on them, and
 //! no longer.
 //!
@@ -10,7 +10,7 @@ use std::time::Duration;
 use grackle_client::Error;
 use grackle_client::scripts::{AcquireArguments, AcquireReply, Call, CallState, Outcome};
 use grackle_client::wire::Metadata;
-use grackle_test_support::world::{Hold, NS, Node, SEM, State, World, lease_id, wanted};
+use grackle_test_support::script_world::{Hold, NS, Node, SEM, State, World, lease_id, wanted};
 
 const STEPS: usize = 250;
 const LEASES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -70,7 +70,7 @@ impl Walk {
         match self.dice.below(20) {
             0..=5 => self.ask_anew().await,
             6 => self.ask_again().await,
-            7 => self.give_up().await,
+            7 => self.time_out().await,
             8 | 9 => self.cancel().await,
             10 => self.park().await,
             11 => self.resume().await,
@@ -167,10 +167,10 @@ impl Walk {
         self.answer(call, reply);
     }
 
-    async fn give_up(&mut self) {
+    async fn time_out(&mut self) {
         let Some(call) = self.any_call() else { return };
-        self.note(format!("give_up {call:?}"));
-        let reply = known(self.world.scripts.give_up(NS, &call, None).await);
+        self.note(format!("time_out {call:?}"));
+        let reply = known(self.world.scripts.time_out(NS, &call, None).await);
         self.answer(call, reply);
     }
 

@@ -13,7 +13,7 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use crate::naive::{Admitted, FLOWS, Lease, Naive, flow_of};
-use grackle_test_support::world::{DAY, NS, Node, World, lease_id, wanted};
+use grackle_test_support::script_world::{DAY, NS, Node, World, lease_id, wanted};
 
 /// Named so that their ids sort as their numbers.
 const LEASES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
@@ -48,7 +48,7 @@ enum Asked {
     Release(Lease),
     /// This call.
     Cancel(usize),
-    GiveUp(usize),
+    TimeOut(usize),
     To(Discipline),
 }
 
@@ -96,7 +96,7 @@ impl Schedule {
                     if let Some(waiter) = naive.waits(lease) {
                         let call = waiter.call;
                         naive.leave(lease);
-                        asked.push(if grows { Asked::GiveUp(call) } else { Asked::Cancel(call) });
+                        asked.push(if grows { Asked::TimeOut(call) } else { Asked::Cancel(call) });
                     } else if held > 0 && !(grows && weight > held) {
                         naive.release(lease);
                         asked.push(Asked::Release(lease));
@@ -205,8 +205,8 @@ impl Scene<'_> {
                 drop(scripts.release(NS, &self.name, &lease_id(LEASES[lease])).await.unwrap());
             }
             Asked::Cancel(call) => scripts.cancel(NS, &self.calls[call]).await.unwrap(),
-            Asked::GiveUp(call) => {
-                let reply = scripts.give_up(NS, &self.calls[call], None).await.unwrap();
+            Asked::TimeOut(call) => {
+                let reply = scripts.time_out(NS, &self.calls[call], None).await.unwrap();
                 assert_eq!(reply.outcome, Outcome::TimedOut, "{}", self.name);
             }
             Asked::To(discipline) => {

@@ -3,7 +3,7 @@
 use grackle_client::scripts::CallState;
 use grackle_client::wire::Metadata;
 use grackle_client::{Error, Limits};
-use grackle_test_support::world::{
+use grackle_test_support::script_world::{
     BUDGET, DAY, MINUTE, NS, SEM, START, World, granted, lease_id, metadata, told, wanted,
 };
 

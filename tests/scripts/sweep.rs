@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use grackle_client::scripts::{AcquireArguments, Call, CallState, PageStart, SweepReply};
 use grackle_client::wire::Metadata;
-use grackle_test_support::world::{DAY, MINUTE, NS, SEM, World, granted, lease_id, wanted};
+use grackle_test_support::script_world::{DAY, MINUTE, NS, SEM, World, granted, lease_id, wanted};
 
 #[tokio::test]
 async fn a_sweep_says_what_waits_through_its_node_and_when_the_next_is_due() {
@@ -78,7 +78,7 @@ async fn run(w: &World, script: &str, call: &Call) {
         "get_semaphore" => {
             assert_eq!(scripts.get_semaphore(NS, SEM).await.unwrap().active_holds, 0)
         }
-        "give_up" => drop(scripts.give_up(NS, call, None).await.unwrap()),
+        "time_out" => drop(scripts.time_out(NS, call, None).await.unwrap()),
         "list_leases" => {
             assert_eq!(scripts.list_leases(NS, "", &start, 9).await.unwrap().entries.len(), 1);
         }
@@ -107,7 +107,7 @@ async fn run(w: &World, script: &str, call: &Call) {
 
 #[tokio::test]
 async fn a_script_sweeps_until_nothing_is_due_before_it_answers() {
-    let scripts = "acquire create_lease get_lease get_semaphore give_up list_leases \
+    let scripts = "acquire create_lease get_lease get_semaphore time_out list_leases \
         list_semaphore_holders list_semaphores refresh_lease release resume sweep update_semaphore";
     for script in scripts.split(' ') {
         let w = World::with(200, "a").await;

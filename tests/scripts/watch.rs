@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use grackle_client::Error;
 use grackle_client::scripts::WatchReply;
-use grackle_test_support::world::{NS, SEM, Subscription, World, lease_id, now_or_never, wanted};
+use grackle_test_support::script_world::{
+    NS, SEM, Subscription, World, lease_id, now_or_never, wanted,
+};
 
 /// The last of what was told is what is shown now, and so many were.
 async fn tells(w: &World, subscription: &mut Subscription, what: &str, count: usize) {

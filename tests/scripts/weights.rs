@@ -2,7 +2,7 @@
 
 use grackle_client::scripts::Outcome;
 use grackle_client::wire::Metadata;
-use grackle_test_support::world::{DAY, NS, SEM, World, lease_id, wanted};
+use grackle_test_support::script_world::{DAY, NS, SEM, World, lease_id, wanted};
 
 const MOST: i64 = (1 << 53) - 1;
 

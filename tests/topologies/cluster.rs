@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use grackle_client::wire::AcquireOutcome;
 use grackle_test_support::{
-    Cluster, PlainConnection, TestNamespace, TestRedis, Traffic, Turn, Watcher, eventually,
+    Cluster, RawConnection, TestNamespace, TestRedis, Traffic, Turn, Watcher, eventually,
 };
 
 use super::core_suite::{core_suite, dropped_subscriptions_are_made_again};
@@ -211,7 +211,7 @@ async fn on_node(cluster: &Cluster, node: usize) -> Vec<String> {
 }
 
 /// No script broke off half-way: what is counted is there.
-async fn counts_are_records(redis: &TestRedis, master: &PlainConnection, space: &TestNamespace) {
+async fn counts_are_records(redis: &TestRedis, master: &RawConnection, space: &TestNamespace) {
     for name in [TestNamespace::SEMAPHORE, "busy"] {
         let state = space.state_of(name).await;
         let key = format!("{}:{{{}}}:semaphore:{name}", redis.prefix(), space.namespace);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use grackle_client::wire::{AcquireOutcome, DownSemaphoreRequest, UpSemaphoreRequest};
-use grackle_test_support::{PlainConnection, TestNamespace, TestRedis, Watcher, granted};
+use grackle_test_support::{RawConnection, TestNamespace, TestRedis, Watcher, granted};
 
 use super::queue::granted_then_released;
 
@@ -111,7 +111,7 @@ async fn an_up_wakes_a_down(here: &TestNamespace, there: &TestNamespace) {
 /// Subscriptions end, and the waits go on.
 pub(super) async fn dropped_subscriptions_are_made_again(
     redis: &TestRedis,
-    masters: &[PlainConnection],
+    masters: &[RawConnection],
 ) {
     let here = TestNamespace::create(redis.client().await, 1).await;
     let there = here.through(redis.client().await);

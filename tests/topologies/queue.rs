@@ -1,7 +1,7 @@
 //! A queue that outlives a failover or a moved slot.
 
 use grackle_test_support::{
-    Acquired, PlainConnection, TestNamespace, TestRedis, eventually, granted,
+    Acquired, RawConnection, TestNamespace, TestRedis, eventually, granted,
 };
 use tokio::task::JoinHandle;
 
@@ -45,7 +45,7 @@ impl Queue {
     pub(super) async fn is_listening_at(
         &self,
         redis: &TestRedis,
-        master: &PlainConnection,
+        master: &RawConnection,
         nodes: usize,
     ) {
         let channels = format!("{}:{{{}}}:*", redis.prefix(), self.namespace.namespace);

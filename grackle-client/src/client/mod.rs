@@ -3,7 +3,7 @@
 //! - `connect`: making a client, and ending it
 //! - `namespaces`, `semaphores`, `leases`: records, created, read, updated and deleted
 //! - `permits`: acquired and released; holders and waiters
-//! - `plain`: permits that no lease owns
+//! - `plain_semaphores`: permits that no lease owns
 //! - `observe`: watching semaphores, and their load
 //! - `diagnostics`: the state of Redis
 
@@ -13,7 +13,7 @@ mod leases;
 mod namespaces;
 mod observe;
 mod permits;
-mod plain;
+mod plain_semaphores;
 mod semaphores;
 
 pub use connect::Client;

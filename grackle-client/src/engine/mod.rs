@@ -1,12 +1,13 @@
-//! The engine: what the calls of one client share, put together from its parts.
+//! The engine: what the calls of one client share.
 //!
+//! - `assembly`: makes the parts and gives each what it needs
 //! - `acquire`: one acquire, from the request to the answer
 //! - `waiters`: the calls that wait
 //! - `subscriber`: the connections on which their answers arrive
-//! - `namespace_subscriptions`, `resume`: begin and end with waiting; ask again after a gap
+//! - `namespace_subscriptions`, `missed_answers`: begin and end with waiting; ask again after a gap
 //! - `sweeper`: ends in Redis what has expired
 //! - `watch`: streams of a semaphore's states
-//! - `plain`: permits that no lease owns
+//! - `plain_semaphores`: permits that no lease owns
 //! - `replication`: grants that wait for replicas
 //! - `load`: how busy each semaphore is, and convoys
 //! - `cleanup`, `shutdown`: calls whose callers are gone; a client that ends
@@ -14,14 +15,14 @@
 //! - `tasks`, `tickets`: background tasks; the ids of calls
 
 mod acquire;
+mod assembly;
 mod cleanup;
 mod diagnostics;
 mod load;
+mod missed_answers;
 mod namespace_subscriptions;
-mod parts;
-mod plain;
+mod plain_semaphores;
 mod replication;
-mod resume;
 mod shutdown;
 mod subscriber;
 mod sweeper;
@@ -31,5 +32,5 @@ mod waiters;
 mod watch;
 
 pub(crate) use acquire::acquire;
-pub(crate) use parts::Engine;
+pub(crate) use assembly::Engine;
 pub use watch::semaphore_watch::SemaphoreWatch;

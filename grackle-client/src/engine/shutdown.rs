@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::engine::cleanup::CleanupTasks;
-use crate::engine::resume::BATCH;
+use crate::engine::missed_answers::BATCH;
 use crate::engine::subscriber::Subscribers;
 use crate::engine::subscriber::topic::Topic;
 use crate::engine::waiters::{Answer, Waiters, shutting_down};

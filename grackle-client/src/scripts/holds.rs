@@ -52,13 +52,13 @@ impl Scripts {
     }
 
     /// `explain`: the weight and the share that were asked for, where a time-out is to say why.
-    pub async fn give_up(
+    pub async fn time_out(
         &self,
         ns: &str,
         call: &Call,
         explain: Option<(i64, i64)>,
     ) -> Result<AcquireReply, Error> {
-        let mut script = self.on(&self.table.give_up, ns);
+        let mut script = self.on(&self.table.time_out, ns);
         script.arg(&call.semaphore).arg(&call.lease_id).arg(&call.ticket);
         if let Some((weight, share)) = explain {
             script.arg(weight).arg(share);
@@ -74,13 +74,13 @@ impl Scripts {
 
     /// Whether the server of that connection has the grant of each call. The connection then counts as
     /// the one that wrote them.
-    pub async fn confirm(
+    pub async fn touch_holds(
         &self,
         mut connection: MultiplexedConnection,
         ns: &str,
         calls: &[&Call],
     ) -> Result<Vec<bool>, RedisError> {
-        let mut script = self.on(&self.table.confirm, ns);
+        let mut script = self.on(&self.table.touch_holds, ns);
         for call in calls {
             script.arg(&call.lease_id).arg(&call.semaphore).arg(&call.ticket);
         }

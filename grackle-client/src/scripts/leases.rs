@@ -65,13 +65,13 @@ impl Scripts {
         parse(&self.text(&call).await?)
     }
 
-    pub async fn keep_leases(
+    pub async fn refresh_proxy_leases(
         &self,
         ns: &str,
         ttl: Duration,
         lease_ids: &[String],
     ) -> Result<(), Error> {
-        let mut call = self.on(&self.table.keep_leases, ns);
+        let mut call = self.on(&self.table.refresh_proxy_leases, ns);
         self.text(call.arg(micros(ttl)).arg(lease_ids)).await.map(drop)
     }
 }

@@ -37,46 +37,24 @@ const QUEUE: &[&str] = &[
     "wait_record",
     "flow",
     "discipline",
-    "wait",
-    "answered",
-    "claim",
+    "wait_updates",
+    "hold_tickets",
+    "claim_hold",
     "drain_rate",
     "hand_off",
 ];
 /// Sweeping, before anything else is done.
 const SWEEP: &[&str] = &["sweep", "sweep_first"];
 /// The queue, made only where the script calls `queue()`.
-const LAZY_QUEUE: &[&str] = &[
-    "begin queue",
-    "queue_keys",
-    "wait_record",
-    "flow",
-    "discipline",
-    "wait",
-    "answered",
-    "claim",
-    "drain_rate",
-    "hand_off",
-    "sweep",
-    "queue_functions",
-    "end queue",
-];
+const QUEUE_ON_DEMAND: &[&str] = &["queue on demand"];
 /// Why a call waits.
 const EXPLAIN: &[&str] = &["holder_json", "rank", "explain"];
 /// The same, made only where the script calls `explain()`.
-const LAZY_EXPLAIN: &[&str] = &[
-    "begin explain",
-    "drain_rate",
-    "holder_json",
-    "rank",
-    "explain",
-    "return explanation_json",
-    "end explain",
-];
+const EXPLAIN_ON_DEMAND: &[&str] = &["explain on demand"];
 const PAGE: &[&str] = &["rank", "page"];
 const NAMESPACE: &[&str] = &["require_namespace"];
 /// For scripts that must run where Redis has no memory left.
-const WHEN_FULL: &[&str] = &["when_full"];
+const WHEN_MEMORY_FULL: &[&str] = &["when_memory_full"];
 
 macro_rules! scripts {
     ($($name:ident: [$($parts:expr),*];)*) => {
@@ -107,7 +85,7 @@ macro_rules! scripts {
 }
 
 scripts! {
-    check: [];
+    check_rights: [];
     create_namespace: [RECORDS, QUEUE, &["namespace_json", "sweep", "clear_namespace"]];
     get_namespace: [NAMESPACE, &["namespace_json"]];
     update_namespace: [&["namespace_json"]];
@@ -121,33 +99,51 @@ scripts! {
     list_semaphore_holders: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["holder_json"], PAGE];
     list_semaphore_waiters: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["waiter_json"], PAGE];
     get_semaphore_waiter: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["waiter_json"], EXPLAIN];
-    acquire: [NAMESPACE, RECORDS, LAZY_QUEUE, LAZY_EXPLAIN, &["sweep_if_lease_due"]];
+    acquire: [NAMESPACE, RECORDS, QUEUE_ON_DEMAND, EXPLAIN_ON_DEMAND, &["sweep_if_lease_due"]];
     resume: [NAMESPACE, RECORDS, QUEUE, SWEEP];
-    give_up: [NAMESPACE, WHEN_FULL, RECORDS, QUEUE, SWEEP, EXPLAIN];
-    confirm: [&["answered"]];
-    cancel: [WHEN_FULL, RECORDS, QUEUE];
-    park: [WHEN_FULL, RECORDS, QUEUE, SWEEP];
-    release: [NAMESPACE, RECORDS, LAZY_QUEUE, &["sweep_if_lease_due"]];
-    down: [NAMESPACE, RECORDS, &["details", "ownerless_hold"], LAZY_QUEUE, &["sweep_if_lease_due"]];
-    up: [NAMESPACE, WHEN_FULL, RECORDS, &["details", "ownerless_hold"], LAZY_QUEUE,
+    time_out: [NAMESPACE, WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP, EXPLAIN];
+    touch_holds: [&["hold_tickets"]];
+    cancel: [WHEN_MEMORY_FULL, RECORDS, QUEUE];
+    park: [WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP];
+    release: [NAMESPACE, RECORDS, QUEUE_ON_DEMAND, &["sweep_if_lease_due"]];
+    down: [NAMESPACE, RECORDS, &["details", "ownerless_hold"], QUEUE_ON_DEMAND, &["sweep_if_lease_due"]];
+    up: [NAMESPACE, WHEN_MEMORY_FULL, RECORDS, &["details", "ownerless_hold"], QUEUE_ON_DEMAND,
         &["sweep_if_lease_due"]];
-    disown: [NAMESPACE, WHEN_FULL, RECORDS, QUEUE, SWEEP, &["details", "ownerless_hold"]];
-    keep_leases: [WHEN_FULL];
+    disown: [NAMESPACE, WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP, &["details", "ownerless_hold"]];
+    refresh_proxy_leases: [WHEN_MEMORY_FULL];
     create_lease: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["lease_json", "announce_expiry"]];
     get_lease: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["lease_json"]];
-    refresh_lease: [NAMESPACE, WHEN_FULL, RECORDS, QUEUE, SWEEP,
+    refresh_lease: [NAMESPACE, WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP,
         &["lease_json", "announce_expiry"]];
-    revoke_lease: [NAMESPACE, WHEN_FULL, RECORDS, QUEUE, &["sweep"]];
+    revoke_lease: [NAMESPACE, WHEN_MEMORY_FULL, RECORDS, QUEUE, &["sweep"]];
     list_leases: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["lease_json"], PAGE];
-    sweep: [WHEN_FULL, RECORDS, QUEUE, SWEEP];
-    watch: [NAMESPACE, WHEN_FULL, RECORDS, QUEUE, SWEEP];
+    sweep: [WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP];
+    watch: [NAMESPACE, WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP];
 }
 
 impl Entry {
     fn new(name: &'static str, variant: Variant, groups: &[&[&'static str]]) -> Self {
-        let parts: Vec<_> = variant.first().into_iter().chain(groups.concat()).collect();
+        let parts: Vec<_> = variant
+            .first()
+            .into_iter()
+            .chain(groups.concat().into_iter().flat_map(expanded))
+            .collect();
         let code: String = parts.iter().map(|part| code_of(part)).collect();
         Self { name, parts, script: Script::new(&(code + source(name))) }
+    }
+}
+
+/// The parts behind a name: those made on demand stand between lines that make a function of them.
+fn expanded(part: &'static str) -> Vec<&'static str> {
+    match part {
+        "queue on demand" => {
+            [&["begin queue"], QUEUE, &["sweep", "queue_exports", "end queue"]].concat()
+        }
+        "explain on demand" => {
+            let end = ["return explanation_json", "end explain"];
+            [&["begin explain", "drain_rate"], EXPLAIN, &end].concat()
+        }
+        part => vec![part],
     }
 }
 
@@ -182,8 +178,8 @@ macro_rules! files {
 }
 
 files! {
-    "announce_expiry" "answered" "claim" "clear_namespace" "clock" "details" "discipline" "drain_rate" "explain"
+    "announce_expiry" "hold_tickets" "claim_hold" "clear_namespace" "clock" "details" "discipline" "drain_rate" "explain"
     "flow" "hand_off" "hold" "holder_json" "keys" "lease_json" "namespace_json" "ownerless_hold" "page"
-    "queue_functions" "queue_keys" "rank" "require_namespace" "semaphore" "slot_migration" "sweep"
-    "sweep_first" "sweep_if_lease_due" "test_clock" "wait" "wait_record" "waiter_json" "when_full"
+    "queue_exports" "queue_keys" "rank" "require_namespace" "semaphore" "slot_migration" "sweep"
+    "sweep_first" "sweep_if_lease_due" "test_clock" "wait_updates" "wait_record" "waiter_json" "when_memory_full"
 }

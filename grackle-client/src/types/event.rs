@@ -1,3 +1,5 @@
+//! What a watch of a semaphore gives.
+
 use crate::wire::Semaphore;
 
 /// What whoever watches a semaphore sees.

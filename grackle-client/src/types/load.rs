@@ -1,3 +1,5 @@
+//! How busy a semaphore is, as this client has seen it.
+
 use std::time::Duration;
 
 use crate::wire::Convoy;

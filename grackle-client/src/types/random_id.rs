@@ -1,3 +1,5 @@
+//! Random ids of nodes and requests.
+
 use nanoid::nanoid;
 
 /// Base 62.

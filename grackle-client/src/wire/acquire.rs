@@ -1,3 +1,5 @@
+//! Acquire and release.
+
 use serde::{Deserialize, Serialize};
 
 use super::int64;

@@ -1,3 +1,5 @@
+//! A convoy, as GetSemaphore shows it.
+
 use serde::{Deserialize, Serialize};
 
 /// A queue that does not drain: for a minute at least it was never seen empty, and the waits in it

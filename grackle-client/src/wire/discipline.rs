@@ -1,3 +1,5 @@
+//! The queue disciplines.
+
 use serde::de::IntoDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
 

@@ -1,3 +1,5 @@
+//! The answer that has no fields.
+
 use serde::{Deserialize, Serialize};
 
 /// The answer of an operation that has nothing to report.

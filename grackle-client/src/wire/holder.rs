@@ -1,3 +1,5 @@
+//! Holders of a semaphore.
+
 use serde::{Deserialize, Serialize};
 
 use super::int64;

@@ -1,3 +1,5 @@
+//! Leases.
+
 use serde::{Deserialize, Serialize};
 
 use super::int64;

@@ -1,3 +1,5 @@
+//! Metadata: labels of a record.
+
 use std::collections::BTreeMap;
 
 /// Free-form labels of a namespace, semaphore, lease or holder; Grackle does not interpret them.

@@ -1,4 +1,4 @@
-//! Requests, answers and records, as the doors speak them: the names of the HTTP and gRPC APIs.
+//! Requests, answers and records, with the field names of the HTTP API.
 //!
 //! The same types serve the SDK, the replies of scripts and the JSON of the server, so a field has one
 //! name everywhere. Timestamps are nanoseconds since the Unix epoch, by Redis' clock.
@@ -13,7 +13,7 @@ mod lease;
 mod metadata;
 mod namespace;
 mod page;
-mod plain;
+mod plain_semaphores;
 mod semaphore;
 mod waiter;
 mod watch;
@@ -36,7 +36,7 @@ pub use namespace::{
     ListNamespacesResponse, Namespace, NamespaceResponse, UpdateNamespaceRequest,
 };
 pub use page::Page;
-pub use plain::{DownSemaphoreRequest, DownSemaphoreResponse, UpSemaphoreRequest};
+pub use plain_semaphores::{DownSemaphoreRequest, DownSemaphoreResponse, UpSemaphoreRequest};
 pub use semaphore::{
     CreateSemaphoreRequest, DeleteSemaphoreRequest, GetSemaphoreRequest, GetSemaphoreResponse,
     ListSemaphoresRequest, ListSemaphoresResponse, Semaphore, SemaphoreResponse,

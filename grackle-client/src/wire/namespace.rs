@@ -1,3 +1,5 @@
+//! Namespaces.
+
 use serde::{Deserialize, Serialize};
 
 use super::int64;

@@ -1,3 +1,5 @@
+//! Limit and token of a page.
+
 use serde::{Deserialize, Serialize};
 
 /// The tokens of the pages around the one that was answered; empty if there is none.

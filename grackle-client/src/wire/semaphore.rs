@@ -1,3 +1,5 @@
+//! Semaphores.
+
 use serde::{Deserialize, Serialize};
 
 use super::convoy::Convoy;

@@ -1,3 +1,5 @@
+//! Waiters of a semaphore, and why a call waits.
+
 use serde::{Deserialize, Serialize};
 
 use super::holder::Holder;

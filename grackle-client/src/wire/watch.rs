@@ -1,3 +1,5 @@
+//! The request to watch a semaphore.
+
 use serde::{Deserialize, Serialize};
 
 /// Asks for the states of a semaphore, as they come.

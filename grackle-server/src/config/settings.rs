@@ -166,5 +166,4 @@ fn namespace(name: &str) -> Result<String, String> {
 }
 
 #[cfg(test)]
-#[path = "settings_tests.rs"]
 mod tests;

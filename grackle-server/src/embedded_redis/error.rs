@@ -1,3 +1,5 @@
+//! Why the private Redis can not run.
+
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;

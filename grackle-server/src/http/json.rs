@@ -65,5 +65,4 @@ fn invalid(message: impl Into<String>) -> ApiError {
 }
 
 #[cfg(test)]
-#[path = "json_tests.rs"]
 mod tests;

@@ -5,14 +5,14 @@
 //! - `operations`: `POST /v1/<Operation>`; `body` receives a request, `json` reads it
 //! - `watch`: `GET /v1/WatchSemaphore`, a stream
 //! - `plain_semaphores`: `/semaphore…`
-//! - `pages`: health, readiness, metrics, the OpenAPI document
+//! - `service_endpoints`: health, readiness, metrics, the OpenAPI document
 
 mod body;
 mod json;
 mod operations;
-mod pages;
 mod plain_semaphores;
 mod router;
+mod service_endpoints;
 mod state;
 mod watch;
 

@@ -11,7 +11,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::error::{ApiError, Code};
 use crate::http::state::State;
-use crate::http::{operations, pages, plain_semaphores, watch};
+use crate::http::{operations, plain_semaphores, service_endpoints, watch};
 use crate::operation::Operation;
 
 /// All paths of a server.
@@ -20,7 +20,7 @@ pub(crate) fn router(state: Arc<State>) -> Router {
         .merge(operations::router())
         .merge(watch::router())
         .merge(plain_semaphores::router())
-        .merge(pages::router())
+        .merge(service_endpoints::router())
         .fallback(no_such_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(CatchPanicLayer::custom(panicked))

@@ -162,5 +162,4 @@ fn outcome(outcome: AcquireOutcome) -> &'static str {
 }
 
 #[cfg(test)]
-#[path = "calls_tests.rs"]
 mod tests;

@@ -2,7 +2,7 @@
 //!
 //! The client checks them; its constants and the operator's limits are their source.
 
-use grackle_client::{Limits, MAX_PERMITS, ranges};
+use grackle_client::{Limits, MAX_PERMITS, field_ranges};
 use serde_json::{Value, json};
 
 /// Fields that a request must have.
@@ -67,11 +67,11 @@ fn request_range(field: &str, limits: &Limits) -> Option<Value> {
         "timeout_seconds" => {
             json!({ "minimum": 0, "maximum": limits.max_acquire_timeout_seconds, "default": 0 })
         }
-        "limit" => json!({ "minimum": 0, "maximum": ranges::MAX_PAGE, "default": 100 }),
-        "share" => json!({ "minimum": 0, "maximum": ranges::MAX_SHARE, "default": 1 }),
+        "limit" => json!({ "minimum": 0, "maximum": field_ranges::MAX_PAGE, "default": 100 }),
+        "share" => json!({ "minimum": 0, "maximum": field_ranges::MAX_SHARE, "default": 1 }),
         "expected_version" => json!({ "minimum": 1 }),
         "lease_id" => json!({ "pattern": "^ls_[0-9A-Za-z]{28}$" }),
-        "process_id" => json!({ "maxLength": ranges::MAX_PROCESS_ID }),
+        "process_id" => json!({ "maxLength": field_ranges::MAX_PROCESS_ID }),
         _ => return None,
     })
 }
@@ -79,17 +79,17 @@ fn request_range(field: &str, limits: &Limits) -> Option<Value> {
 fn range(field: &str) -> Option<Value> {
     Some(match field {
         "name" | "namespace_name" | "semaphore_name" => {
-            json!({ "pattern": format!("^[A-Za-z0-9_-]{{1,{}}}$", ranges::MAX_NAME) })
+            json!({ "pattern": format!("^[A-Za-z0-9_-]{{1,{}}}$", field_ranges::MAX_NAME) })
         }
         "permits" | "weight" => json!({ "minimum": 1, "maximum": MAX_PERMITS }),
         "max_waiters" => json!({ "minimum": 0, "maximum": MAX_PERMITS }),
         "share" | "version" | "estimated_wait_seconds" | "seconds" => json!({ "minimum": 1 }),
-        "description" => json!({ "maxLength": ranges::MAX_DESCRIPTION }),
+        "description" => json!({ "maxLength": field_ranges::MAX_DESCRIPTION }),
         "metadata" => json!({
             "type": "object",
-            "maxProperties": ranges::MAX_METADATA_ENTRIES,
-            "propertyNames": { "minLength": 1, "maxLength": ranges::MAX_METADATA_KEY },
-            "additionalProperties": { "type": "string", "maxLength": ranges::MAX_METADATA_VALUE },
+            "maxProperties": field_ranges::MAX_METADATA_ENTRIES,
+            "propertyNames": { "minLength": 1, "maxLength": field_ranges::MAX_METADATA_KEY },
+            "additionalProperties": { "type": "string", "maxLength": field_ranges::MAX_METADATA_VALUE },
         }),
         "active_holds"
         | "active_holders_count"

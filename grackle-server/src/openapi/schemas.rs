@@ -108,7 +108,7 @@ fn flatten(schema: &mut Value) {
     let mut properties = Map::new();
     for part in parts {
         let part = match part.get("$ref") {
-            // Only pages are flattened.
+            // Only service_endpoints are flattened.
             Some(_) => plain(serde_json::to_value(Page::schema()).unwrap_or_default()),
             None => part,
         };

@@ -249,7 +249,7 @@ impl Model {
     /// A call gives up: it was granted, or it has timed out. One whose node is not
     /// subscribed learns here that it was its turn. `asked` is the weight and the
     /// share.
-    pub(crate) fn give_up(&mut self, ns: Name, call: WaitingCall, asked: (i64, i64)) -> Reply {
+    pub(crate) fn time_out(&mut self, ns: Name, call: WaitingCall, asked: (i64, i64)) -> Reply {
         let WaitingCall { lease, semaphore: name, ticket } = call;
         let (namespace, around) = self.swept(ns)?;
         let process = namespace.lease(lease)?.process;
@@ -370,9 +370,9 @@ impl Model {
         namespace.disown(name, lease, received, around)
     }
 
-    pub(crate) fn keep_leases(&mut self, ns: Name, ttl: Micros, leases: &[Name]) -> Reply {
+    pub(crate) fn refresh_proxy_leases(&mut self, ns: Name, ttl: Micros, leases: &[Name]) -> Reply {
         if let Ok((namespace, around)) = self.within(ns) {
-            namespace.keep_leases(leases, ttl, around.now);
+            namespace.refresh_proxy_leases(leases, ttl, around.now);
         }
         Ok(Answer::Done)
     }

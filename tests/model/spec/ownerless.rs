@@ -134,7 +134,7 @@ impl Namespace {
         Ok(self.semaphore(name)?.answer())
     }
 
-    pub(crate) fn keep_leases(&mut self, leases: &[Name], ttl: Micros, now: Micros) {
+    pub(crate) fn refresh_proxy_leases(&mut self, leases: &[Name], ttl: Micros, now: Micros) {
         for lease in leases {
             if let Some(lease) = self.leases.get_mut(lease).filter(|lease| lease.is_alive(now)) {
                 lease.expires_at = now + ttl;

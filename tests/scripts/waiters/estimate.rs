@@ -128,7 +128,7 @@ async fn only_what_waiters_are_granted_drains_the_queue() {
     w.advance(2).await;
     // One leaves, one gives up: that says nothing of when the others are granted.
     w.cancel(&calls[0]).await;
-    w.give_up(&calls[1]).await.unwrap();
+    w.time_out(&calls[1]).await.unwrap();
     assert_eq!(waiting(&w, "d").await.drained, None);
     w.release("a").await;
     assert_eq!(w.picture().await, "holds d:2");

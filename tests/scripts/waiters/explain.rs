@@ -44,7 +44,7 @@ async fn a_call_that_is_granted_or_does_not_ask_why_is_told_nothing_more() {
     w.queue(&call, 1).await;
     let plain = w.ask(&n.call("c"), now_or_never(1)).await.unwrap();
     assert_eq!((plain.outcome, plain.waiting), (Outcome::Unavailable, None));
-    let gave_up = w.give_up(&call).await.unwrap();
+    let gave_up = w.time_out(&call).await.unwrap();
     assert_eq!((gave_up.outcome, gave_up.waiting), (Outcome::TimedOut, None));
     w.end().await;
 }
@@ -59,7 +59,7 @@ async fn a_call_that_gives_up_is_told_the_place_that_it_had() {
         w.queue(call, weight).await;
     }
     let gives_up = async |call, weight| {
-        let reply = w.scripts.give_up(NS, call, Some((weight, 1))).await.unwrap();
+        let reply = w.scripts.time_out(NS, call, Some((weight, 1))).await.unwrap();
         w.check().await;
         assert_eq!(reply.outcome, Outcome::TimedOut);
         (*reply.waiting.unwrap(), reply.semaphore.unwrap())
@@ -104,7 +104,7 @@ async fn places_are_those_of_the_discipline() {
     assert_eq!(place(&refused(&w, &mut n, "d", 5).await), (3, 5));
     assert_eq!(listed().await, by_tag);
     // A share decides also where one would stand that has given up.
-    let late = w.scripts.give_up(NS, &n.call("e"), Some((4, 9))).await.unwrap();
+    let late = w.scripts.time_out(NS, &n.call("e"), Some((4, 9))).await.unwrap();
     assert_eq!(place(&late.waiting.unwrap()), (1, 0));
 
     let rules = SemaphoreRules { discipline: Lifo, ..rules };

@@ -232,7 +232,7 @@ async fn whoever_does_not_wait_is_no_waiter() {
     let missing = w.scripts.list_semaphore_waiters("other", SEM, &PageStart::First, 1, "").await;
     assert!(matches!(missing, Err(Error::NamespaceNotFound)), "{missing:?}");
     assert_eq!(waiter(&w, "b").await.unwrap().waiter.lease_id, id);
-    w.give_up(&call).await.unwrap();
+    w.time_out(&call).await.unwrap();
     let found = waiter(&w, "b").await;
     assert!(matches!(found, Err(Error::WaiterNotFound)), "{found:?}");
     w.end().await;

@@ -13,7 +13,7 @@ use grackle_client::wire::{
     Drained, Holder, ListSemaphoreWaitersRequest, Metadata, SemaphoreWaiterResponse,
     UpdateSemaphoreRequest, Waiter, Waiting,
 };
-use grackle_test_support::world::{
+use grackle_test_support::script_world::{
     MINUTE, NS, Node, SEM, START, World, lease_id, metadata, now_or_never, wanted,
 };
 use grackle_test_support::{TestNamespace, TestRedis};

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::eventually::eventually;
 use super::redis_server::RedisServer;
-use super::replication;
+use super::replica_progress;
 use super::test_redis::TestRedis;
-use crate::plain_connection::PlainConnection;
+use crate::raw_connection::RawConnection;
 
 const SETTLES_WITHIN: Duration = Duration::from_secs(30);
 const SLOTS: u32 = 16_384;
@@ -20,7 +20,7 @@ pub struct Cluster {
 /// A server of a cluster, and the name that it has there.
 pub struct Node {
     pub server: RedisServer,
-    pub raw: PlainConnection,
+    pub raw: RawConnection,
     id: String,
 }
 
@@ -66,7 +66,7 @@ impl Cluster {
     }
 
     /// A connection to each that is a master now.
-    pub async fn masters(&self) -> Vec<PlainConnection> {
+    pub async fn masters(&self) -> Vec<RawConnection> {
         let mut masters = Vec::new();
         for node in &self.nodes {
             let info = node.raw.try_run::<String>(&["INFO", "replication"]).await;
@@ -107,7 +107,7 @@ impl Cluster {
     /// Waits until each replica has what was written by now.
     pub async fn replicated(&self) {
         for master in self.masters().await {
-            replication::catch_up(&master, 1).await;
+            replica_progress::catch_up(&master, 1).await;
         }
     }
 
@@ -182,7 +182,7 @@ impl Cluster {
             let _: String = replica.raw.run(&["CLUSTER", "REPLICATE", &master.id]).await;
         }
         for master in &self.nodes[..MASTERS] {
-            replication::follow(&master.raw, 1).await;
+            replica_progress::follow(&master.raw, 1).await;
         }
         self.all("know the replicas", async |node| {
             let list: String = node.raw.try_run(&["CLUSTER", "NODES"]).await.ok()?;

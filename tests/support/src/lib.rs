@@ -4,16 +4,16 @@
 //!
 //! - Redis: `test_redis`, `shared_redis`, `own_redis`, `redis_server`, `container`; other layouts: `tls_redis`,
 //!   `replicas`, `sentinels`, `cluster`
-//! - Looking into it: `plain_connection`, `command_calls`, `monitor`, `leftovers`, `replication`
+//! - Looking into it: `raw_connection`, `command_calls`, `monitor`, `leftovers`, `replica_progress`
 //! - Servers: `server` (in the test's process), `server_process` (the binary), `http`, `events`
-//! - Faults: `link` (a network that breaks), `process` (signals), `disk`, `wall_clock`, `traffic`
-//! - Time: `clock`, `eventually`
-//! - One namespace: `test_namespace` (through a client), `world` (script by script), `watcher`
+//! - Faults: `breakable_link` (a network that breaks), `process` (signals), `disk`, `process_clock`, `traffic`
+//! - Time: `namespace_clock`, `eventually`
+//! - One namespace: `test_namespace` (through a client), `script_world` (script by script), `watcher`
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
+mod breakable_link;
 mod certificates;
 mod child_cleanup;
-mod clock;
 mod cluster;
 mod command_calls;
 mod container;
@@ -23,16 +23,18 @@ mod events;
 mod eventually;
 mod http;
 mod leftovers;
-mod link;
 mod monitor;
+mod namespace_clock;
 mod own_redis;
-mod plain_connection;
 mod port;
 mod process;
+mod process_clock;
+mod raw_connection;
 mod redis_image;
 mod redis_server;
+mod replica_progress;
 mod replicas;
-mod replication;
+pub mod script_world;
 mod sentinels;
 mod server;
 mod server_binary;
@@ -42,15 +44,13 @@ mod test_namespace;
 mod test_redis;
 mod tls_redis;
 mod traffic;
-mod wall_clock;
 mod watcher;
-pub mod world;
 
-pub use clock::Clock;
 pub use cluster::Cluster;
 pub use command_calls::CommandCalls;
 pub use container::RedisContainer;
 pub use docker::docker;
+pub use namespace_clock::Clock;
 /// What a Redis user must be allowed, beside the keys and channels under its prefix.
 pub const RIGHTS: [&str; 9] = [
     "+@connection",
@@ -64,15 +64,16 @@ pub const RIGHTS: [&str; 9] = [
     "+time",
 ];
 
+pub use breakable_link::Link;
 pub use disk::Disk;
 pub use events::{Event, Events};
 pub use eventually::{FOR_EVER, SOON, eventually};
 pub use http::{Http, is_acquired};
-pub use link::Link;
 pub use monitor::Monitor;
 pub use own_redis::OwnRedis;
-pub use plain_connection::PlainConnection;
 pub use process::Process;
+pub use process_clock::ProcessClock;
+pub use raw_connection::RawConnection;
 pub use redis_server::RedisServer;
 pub use replicas::Replicas;
 pub use sentinels::Sentinels;
@@ -82,7 +83,6 @@ pub use test_namespace::{Acquired, LONG, TestNamespace, granted};
 pub use test_redis::TestRedis;
 pub use tls_redis::TlsRedis;
 pub use traffic::{Traffic, Turn};
-pub use wall_clock::WallClock;
 pub use watcher::{Watcher, changes_seen, until_seen};
 
 /// The README's example compiles.

@@ -4,18 +4,18 @@ use std::pin::Pin;
 
 use futures_util::{Stream, StreamExt};
 
-use crate::plain_connection::PlainConnection;
+use crate::raw_connection::RawConnection;
 
 const END: &str = "the-monitor-ends-here";
 
 /// MONITOR on a connection of its own.
 pub struct Monitor {
-    raw: PlainConnection,
+    raw: RawConnection,
     lines: Pin<Box<dyn Stream<Item = String> + Send>>,
 }
 
 impl Monitor {
-    pub async fn start(raw: PlainConnection) -> Self {
+    pub async fn start(raw: RawConnection) -> Self {
         let monitor = raw.client().get_async_monitor().await.expect("MONITOR");
         Self { raw, lines: Box::pin(monitor.into_on_message()) }
     }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::command_calls::CommandCalls;
 use super::monitor::Monitor;
+use super::process_clock::ProcessClock;
 use super::redis_server::RedisServer;
 use super::test_redis::TestRedis;
-use super::wall_clock::WallClock;
 
 /// A [`TestRedis`] whose server process nobody shares.
 pub struct OwnRedis {
@@ -21,7 +21,7 @@ impl OwnRedis {
     }
 
     /// By that clock.
-    pub async fn start_by(options: &[&str], clock: Option<WallClock>) -> Self {
+    pub async fn start_by(options: &[&str], clock: Option<ProcessClock>) -> Self {
         let server = RedisServer::start_by(RedisServer::needed(), options, clock).await;
         Self { redis: TestRedis::at(server.url()).await, server }
     }

@@ -10,8 +10,8 @@ use tempfile::TempDir;
 use super::eventually::eventually;
 use super::port::free_port;
 use super::process::Process;
-use super::wall_clock::WallClock;
-use crate::plain_connection::PlainConnection;
+use super::process_clock::ProcessClock;
+use crate::raw_connection::RawConnection;
 
 /// A binary to take instead of the one on PATH.
 const BINARY: &str = "GRACKLE_TEST_REDIS_BINARY";
@@ -22,7 +22,7 @@ const STARTS_WITHIN: Duration = Duration::from_secs(20);
 pub struct RedisServer {
     binary: PathBuf,
     options: Vec<String>,
-    clock: Option<WallClock>,
+    clock: Option<ProcessClock>,
     port: u16,
     process: Process,
     folder: TempDir,
@@ -63,7 +63,7 @@ impl RedisServer {
     }
 
     /// The same, by that clock.
-    pub async fn start_by(binary: PathBuf, options: &[&str], clock: Option<WallClock>) -> Self {
+    pub async fn start_by(binary: PathBuf, options: &[&str], clock: Option<ProcessClock>) -> Self {
         let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
         let folder = TempDir::with_prefix("grackle-redis-").expect("a temporary folder");
         for _ in 0..10 {
@@ -81,8 +81,8 @@ impl RedisServer {
     }
 
     /// A plain connection.
-    pub fn raw(&self) -> PlainConnection {
-        PlainConnection::new(&self.url())
+    pub fn raw(&self) -> RawConnection {
+        RawConnection::new(&self.url())
     }
 
     pub fn folder(&self) -> &Path {
@@ -119,7 +119,7 @@ fn url(port: u16) -> String {
 fn launch(
     binary: &Path,
     options: &[String],
-    clock: Option<&WallClock>,
+    clock: Option<&ProcessClock>,
     port: u16,
     folder: &Path,
 ) -> Process {
@@ -137,14 +137,14 @@ fn launch(
 
 /// Whether that very process answers at `port`; false when it has ended, as when the port is taken.
 async fn is_up(process: &mut Process, port: u16) -> bool {
-    let raw = PlainConnection::new(&url(port));
+    let raw = RawConnection::new(&url(port));
     answers(process, &raw).await
         && eventually("it is loaded", STARTS_WITHIN, async || is_loaded(&raw).await.then_some(true))
             .await
 }
 
 /// Whether that very process answers there; false when it has ended.
-pub(crate) async fn answers(process: &mut Process, raw: &PlainConnection) -> bool {
+pub(crate) async fn answers(process: &mut Process, raw: &RawConnection) -> bool {
     eventually("Redis answers", STARTS_WITHIN, async || {
         if process.status().is_some() {
             return Some(false);
@@ -156,7 +156,7 @@ pub(crate) async fn answers(process: &mut Process, raw: &PlainConnection) -> boo
 }
 
 /// INFO answers while the append-only file is being read; other commands don't.
-async fn is_loaded(raw: &PlainConnection) -> bool {
+async fn is_loaded(raw: &RawConnection) -> bool {
     raw.try_run::<i64>(&["DBSIZE"]).await.is_ok()
 }
 

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use grackle_client::{Client, ReplicaAcks};
 
-use super::link::Link;
+use super::breakable_link::Link;
 use super::own_redis::OwnRedis;
 use super::redis_server::RedisServer;
-use super::replication;
+use super::replica_progress;
 use super::test_redis::TestRedis;
-use crate::plain_connection::PlainConnection;
+use crate::raw_connection::RawConnection;
 
 /// No delay before a replica is sent what it lacks.
 const QUICK: [&str; 4] = ["--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0"];
@@ -32,11 +32,11 @@ impl Replicas {
             let options = [&QUICK[..], &["--replicaof", "127.0.0.1", &port]].concat();
             replicas.push((RedisServer::start(RedisServer::needed(), &options).await, link));
         }
-        replication::follow(master.raw(), count).await;
+        replica_progress::follow(master.raw(), count).await;
         // One that follows is sent nothing until it has said so, which takes up to a second.
         let _: String = master.run(&["SET", "none", "0"]).await;
         let _: i64 = master.run(&["DEL", "none"]).await;
-        replication::catch_up(master.raw(), count).await;
+        replica_progress::catch_up(master.raw(), count).await;
         Self { master, replicas }
     }
 
@@ -68,7 +68,7 @@ impl Replicas {
     }
 
     /// Has the replica take the place of a master that was killed; its connection.
-    pub async fn promote(&self, replica: usize) -> PlainConnection {
+    pub async fn promote(&self, replica: usize) -> RawConnection {
         let (server, _) = &self.replicas[replica];
         let raw = server.raw();
         let _: String = raw.run(&["REPLICAOF", "NO", "ONE"]).await;

@@ -11,9 +11,9 @@ use super::eventually::eventually;
 use super::port::free_port;
 use super::process::Process;
 use super::redis_server::{RedisServer, answers};
-use super::replication;
+use super::replica_progress;
 use super::test_redis::TestRedis;
-use crate::plain_connection::PlainConnection;
+use crate::raw_connection::RawConnection;
 
 const NAME: &str = "grackle";
 const SETTLES_WITHIN: Duration = Duration::from_secs(30);
@@ -26,7 +26,7 @@ pub struct Sentinels {
 
 struct Sentinel {
     port: u16,
-    raw: PlainConnection,
+    raw: RawConnection,
     _process: Process,
     _folder: TempDir,
 }
@@ -69,11 +69,11 @@ impl Sentinels {
 
     /// Waits until both replicas have what was written by now.
     pub async fn replicated(&self) {
-        replication::catch_up(&self.servers[0].raw(), 2).await;
+        replica_progress::catch_up(&self.servers[0].raw(), 2).await;
     }
 
     /// Waits until all Sentinels name another master, which says so too; a connection to it.
-    pub async fn next_master(&self) -> PlainConnection {
+    pub async fn next_master(&self) -> RawConnection {
         let first = self.servers[0].port();
         eventually("another master", SETTLES_WITHIN, async || {
             let mut port = None;
@@ -96,7 +96,7 @@ impl Sentinels {
             eventually("a Sentinel knows all", SETTLES_WITHIN, async || sentinel.knows_all().await)
                 .await;
         }
-        replication::follow(&self.servers[0].raw(), 2).await;
+        replica_progress::follow(&self.servers[0].raw(), 2).await;
     }
 }
 
@@ -117,7 +117,7 @@ impl Sentinel {
             let mut command = Command::new(binary);
             command.arg(&file).arg("--sentinel").stdout(Stdio::null()).stderr(Stdio::null());
             let mut process = Process::start(command, folder.path());
-            let raw = PlainConnection::new(&format!("redis://127.0.0.1:{port}"));
+            let raw = RawConnection::new(&format!("redis://127.0.0.1:{port}"));
             if answers(&mut process, &raw).await {
                 return Self { port, raw, _process: process, _folder: folder };
             }

@@ -8,9 +8,9 @@ use tempfile::TempDir;
 
 use super::eventually::eventually;
 use super::process::Process;
+use super::process_clock::ProcessClock;
 use super::server_binary;
 use super::test_redis::TestRedis;
-use super::wall_clock::WallClock;
 
 const STARTS_WITHIN: Duration = Duration::from_secs(20);
 const ANNOUNCES: &str = "listening on ";
@@ -35,7 +35,7 @@ impl ServerProcess {
 
     /// The same, by that clock.
     pub async fn start_by(
-        clock: Option<&WallClock>,
+        clock: Option<&ProcessClock>,
         redis_url: &str,
         redis: &TestRedis,
         flags: &[&str],
@@ -49,7 +49,7 @@ impl ServerProcess {
         Self::launched(None, flags).await
     }
 
-    async fn launched(clock: Option<&WallClock>, flags: &[&str]) -> Self {
+    async fn launched(clock: Option<&ProcessClock>, flags: &[&str]) -> Self {
         let folder = TempDir::with_prefix("grackle-server-").expect("a temporary folder");
         let mut process = launch(&server_binary::path().await, clock, flags, folder.path());
         let url = eventually("the server listens", STARTS_WITHIN, async || {
@@ -86,7 +86,7 @@ impl ServerProcess {
     }
 }
 
-fn launch(binary: &Path, clock: Option<&WallClock>, flags: &[&str], folder: &Path) -> Process {
+fn launch(binary: &Path, clock: Option<&ProcessClock>, flags: &[&str], folder: &Path) -> Process {
     let log = std::fs::File::create(log_file(folder)).expect("a log");
     let mut command = Command::new(binary);
     if let Some(clock) = clock {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use grackle_client::{Client, Config};
 use redis::FromRedisValue;
 
-use super::clock::Clock;
+use super::namespace_clock::Clock;
 use super::own_redis::OwnRedis;
 use super::{leftovers, shared_redis};
-use crate::plain_connection::PlainConnection;
+use crate::raw_connection::RawConnection;
 
 /// A real Redis, and a key prefix there that no other test uses.
 ///
@@ -19,7 +19,7 @@ pub struct TestRedis {
     tls_ca_file: Option<PathBuf>,
     prefix: String,
     /// A connection to each server that has keys: one, but in a cluster.
-    masters: Vec<PlainConnection>,
+    masters: Vec<RawConnection>,
 }
 
 impl TestRedis {
@@ -39,12 +39,12 @@ impl TestRedis {
     }
 
     pub async fn at(url: String) -> Self {
-        let raw = PlainConnection::new(&url);
+        let raw = RawConnection::new(&url);
         Self::laid_out(url, vec![raw]).await
     }
 
     /// Where clients go by that URL, and this fixture to the servers that have the keys.
-    pub async fn laid_out(url: String, masters: Vec<PlainConnection>) -> Self {
+    pub async fn laid_out(url: String, masters: Vec<RawConnection>) -> Self {
         for master in &masters {
             let _: String = master.run(&["PING"]).await;
         }
@@ -57,7 +57,7 @@ impl TestRedis {
     }
 
     /// Other servers have the keys from now on.
-    pub fn masters_are(&mut self, masters: Vec<PlainConnection>) {
+    pub fn masters_are(&mut self, masters: Vec<RawConnection>) {
         self.masters = masters;
     }
 
@@ -95,7 +95,7 @@ impl TestRedis {
     }
 
     /// A plain connection.
-    pub fn raw(&self) -> &PlainConnection {
+    pub fn raw(&self) -> &RawConnection {
         &self.masters[0]
     }
 
@@ -134,7 +134,7 @@ impl TestRedis {
     }
 }
 
-async fn keys_of(master: &PlainConnection, pattern: &str) -> Vec<String> {
+async fn keys_of(master: &RawConnection, pattern: &str) -> Vec<String> {
     let (mut cursor, mut keys) = (0_u64, Vec::new());
     loop {
         let scan = ["SCAN", &cursor.to_string(), "MATCH", pattern, "COUNT", "1000"];

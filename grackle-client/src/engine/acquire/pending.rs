@@ -96,16 +96,16 @@ impl<'a> Pending<'a> {
                     return Err(error);
                 }
                 Some(Answer::AskAgain) => left = self.left(),
-                None => return self.give_up(request).await,
+                None => return self.time_out(request).await,
             }
         }
     }
 
     /// The time is over: Redis decides whether the call was granted or timed out.
-    async fn give_up(&mut self, request: &AcquireSemaphoreRequest) -> Result<AcquireReply, Error> {
+    async fn time_out(&mut self, request: &AcquireSemaphoreRequest) -> Result<AcquireReply, Error> {
         let explain = request.explain.then_some((request.weight, share(request)));
         let scripts = &self.acquirer.scripts;
-        let decided = scripts.give_up(self.namespace, &self.call, explain).await;
+        let decided = scripts.time_out(self.namespace, &self.call, explain).await;
         self.settle(decided)
     }
 

@@ -104,7 +104,7 @@ impl WaitLoop {
         let batches = batches(self.new.drain(..));
         let answers = batches.iter().map(|(namespace, grants)| async {
             let calls: Vec<&Call> = grants.iter().map(|grant| &grant.call).collect();
-            self.scripts.confirm(connection.clone(), namespace, &calls).await
+            self.scripts.touch_holds(connection.clone(), namespace, &calls).await
         });
         let answers = join_all(answers).await;
         let mut broken = None;

@@ -12,8 +12,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, interval_at, timeout};
 
 use crate::engine::subscriber::inbox::Inbox;
-use crate::engine::subscriber::placement::{Placement, Request};
 use crate::engine::subscriber::topic::Topic;
+use crate::engine::subscriber::topic_servers::{Placement, Request};
 use crate::transport::backoff::Backoff;
 use crate::transport::topology::{Address, Topology};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::resume::Resumer;
+use crate::engine::missed_answers::Resumer;
 use crate::engine::subscriber::topic::Topic;
 use crate::engine::tasks::Tasks;
 use crate::engine::waiters::Waiters;

@@ -7,8 +7,8 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 
 use crate::engine::subscriber::connection::SubscriberConnection;
 use crate::engine::subscriber::inbox::Inbox;
-use crate::engine::subscriber::placement::{Placement, Request};
 use crate::engine::subscriber::topic::Topic;
+use crate::engine::subscriber::topic_servers::{Placement, Request};
 use crate::transport::topology::{Address, Topology};
 
 pub(crate) struct Subscribers {

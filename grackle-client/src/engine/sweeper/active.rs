@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::config::SWEEP_EVERY;
 use crate::engine::load::registry::LoadRegistry;
+use crate::engine::missed_answers::Resumer;
 use crate::engine::namespace_subscriptions::NamespaceSubscriptions;
-use crate::engine::resume::Resumer;
 use crate::engine::tasks::Tasks;
 use crate::engine::waiters::{SweepTime, Waiters};
 use crate::engine::watch::registry::WatchRegistry;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::plain::acknowledged_tickets::AcknowledgedTickets;
+use crate::engine::plain_semaphores::acknowledged_tickets::AcknowledgedTickets;
 use crate::engine::tickets::Tickets;
 use crate::error::Error;
 use crate::scripts::Scripts;

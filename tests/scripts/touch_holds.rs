@@ -1,12 +1,12 @@
 //! Confirming: does what a call was granted stand on this very server?
 
 use grackle_client::scripts::Call;
-use grackle_test_support::world::{MINUTE, NS, World, granted};
+use grackle_test_support::script_world::{MINUTE, NS, World, granted};
 
 async fn stand(w: &World, calls: &[&Call]) -> Vec<bool> {
     let connection = w.redis.raw().client().get_multiplexed_async_connection().await.unwrap();
     let before = w.checked().await;
-    let stand = w.scripts.confirm(connection, NS, calls).await.unwrap();
+    let stand = w.scripts.touch_holds(connection, NS, calls).await.unwrap();
     assert_eq!(format!("{:?}", w.checked().await), format!("{before:?}"), "it changes something");
     stand
 }

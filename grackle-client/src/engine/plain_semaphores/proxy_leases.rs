@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::engine::cleanup::CleanupTasks;
-use crate::engine::resume::BATCH;
+use crate::engine::missed_answers::BATCH;
 use crate::engine::sweeper::idle::IdleSweeper;
 use crate::engine::tasks::Tasks;
 use crate::error::Error;
@@ -93,7 +93,8 @@ impl ProxyLeases {
             let Some(leases) = self.in_use.to_refresh(&namespace) else { return };
             pause = REFRESH_EVERY;
             for leases in leases.chunks(BATCH) {
-                if let Err(error) = self.scripts.keep_leases(&namespace, TTL, leases).await {
+                if let Err(error) = self.scripts.refresh_proxy_leases(&namespace, TTL, leases).await
+                {
                     tracing::warn!(%error, namespace, "could not refresh the leases of waiting downs; retrying");
                     pause = RETRY_AFTER;
                 }

@@ -1,5 +1,5 @@
 --[[
-  check: calls each command that a script calls, to see whether this user may. Done once, before anything
+  check_rights: calls each command that a script calls, to see whether this user may. Done once, before anything
   is written: a script that is refused half-way would leave its work half done.
 
   KEYS[1] grackle:{grackle.check}   a key of a namespace that can't exist

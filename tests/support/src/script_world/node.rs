@@ -8,20 +8,20 @@ use redis::aio::PubSub;
 use serde::de::DeserializeOwned;
 
 use super::{SEM, lease_id};
-use crate::plain_connection::PlainConnection;
+use crate::raw_connection::RawConnection;
 
 const END: &str = "that-is-all";
 
 /// A subscription to one channel.
 pub struct Subscription {
-    raw: PlainConnection,
+    raw: RawConnection,
     channel: String,
     subscription: PubSub,
     open: bool,
 }
 
 impl Subscription {
-    pub(crate) async fn on(raw: &PlainConnection, channel: String) -> Self {
+    pub(crate) async fn on(raw: &RawConnection, channel: String) -> Self {
         let subscription = raw.client().get_async_pubsub().await.expect("a connection");
         let mut subscription = Self { raw: raw.clone(), channel, subscription, open: false };
         subscription.open().await;
@@ -68,7 +68,7 @@ pub struct Node {
 }
 
 impl Node {
-    pub(crate) async fn new(raw: &PlainConnection, namespace: &str, id: &str) -> Self {
+    pub(crate) async fn new(raw: &RawConnection, namespace: &str, id: &str) -> Self {
         let subscription = Subscription::on(raw, format!("{namespace}:node:{id}")).await;
         Self { id: id.to_owned(), subscription, next: AtomicU64::new(0) }
     }

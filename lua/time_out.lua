@@ -1,5 +1,5 @@
 --[[
-  give_up: the deadline of a call has come. Decides in one step whether it was granted or has timed out.
+  time_out: the deadline of a call has come. Decides in one step whether it was granted or has timed out.
 
   KEYS[1] grackle:{ns}   hash   the namespace
   ARGV[1] semaphore      its name

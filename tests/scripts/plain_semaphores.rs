@@ -1,11 +1,11 @@
-//! down, up, disown and keep_leases: holds that no lease ends.
+//! down, up, disown and refresh_proxy_leases: holds that no lease ends.
 
 use std::time::Duration;
 
 use grackle_client::Error;
 use grackle_client::scripts::{Call, Outcome, PageStart, SemaphoreRules};
 use grackle_client::wire::{Metadata, Semaphore};
-use grackle_test_support::world::{
+use grackle_test_support::script_world::{
     BUDGET, DAY, NS, Node, OWNERLESS, SEM, World, granted, lease_id,
 };
 
@@ -385,7 +385,7 @@ async fn no_operation_on_leases_finds_them() {
     let leases = scripts.list_leases(NS, "", &PageStart::First, 9).await.unwrap();
     let found = &leases.entries;
     assert!(found.is_empty(), "{found:?}");
-    scripts.keep_leases(NS, DAY, &[OWNERLESS.to_owned()]).await.unwrap();
+    scripts.refresh_proxy_leases(NS, DAY, &[OWNERLESS.to_owned()]).await.unwrap();
     w.advance(10 * 365 * 86_400).await;
     assert_eq!(value(&w.get().await), 1, "and no time ends it");
     w.end_without_owners().await;
@@ -447,7 +447,7 @@ async fn leases_that_have_not_ended_are_kept() {
     w.lease("b", Duration::from_secs(20)).await;
     w.clock.advance(Duration::from_secs(15)).await;
     let ids = ["a", "b", "c"].map(lease_id);
-    w.scripts.keep_leases(NS, Duration::from_secs(30), &ids).await.unwrap();
+    w.scripts.refresh_proxy_leases(NS, Duration::from_secs(30), &ids).await.unwrap();
     w.clock.advance(Duration::from_secs(29)).await;
     let found = w.scripts.get_lease(NS, &ids[0]).await;
     assert!(matches!(found, Err(Error::LeaseNotFound)), "{found:?}");

@@ -1,5 +1,5 @@
 --[[
-  confirm: which of these grants does this server have? Those that it has are written again, unchanged, so
+  touch_holds: which of these grants does this server have? Those that it has are written again, unchanged, so
   that a WAIT that follows on the same connection counts them. (From Redis 7.2 on and in Valkey, WAIT looks
   only at what its own connection has written.)
 

@@ -1,3 +1,4 @@
+-- The wait of a lease in a queue: it is written, removed, and its calls are told.
 -- How long the alive mark of a node is valid: for three of its sweeps (`SWEEP_EVERY` in Rust).
 local ALIVE_FOR = 15000000
 -- A node ends its calls at their deadlines. One that has not done so a second later is gone.
@@ -55,7 +56,7 @@ local function remove_from_node(s, lease_id, ticket)
   if redis.call('EXISTS', node_key(node)) == 0 then redis.call('ZREM', due, 'node ' .. node) end
 end
 
--- Removes a wait from every list, with its record. `served_to` is the tag up to which its flow has been
+-- Removes a wait from every list, with its record. `served_to` is the score up to which its flow has been
 -- served, where it leaves by a grant.
 local function remove_wait(s, lease_id, w, served_to)
   local saved = w.saved

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use crate::plain_connection::PlainConnection;
+use crate::raw_connection::RawConnection;
 
 /// What clients with `Config::test_clock` take for the time in one namespace.
 ///
 /// Until it is set they go by Redis' own. It stands still between calls. A node's timers run by
 /// real time: after a jump, any call into the namespace brings about what is due.
 pub struct Clock {
-    raw: PlainConnection,
+    raw: RawConnection,
     key: String,
 }
 
 impl Clock {
-    pub fn new(raw: PlainConnection, prefix: &str, namespace: &str) -> Self {
+    pub fn new(raw: RawConnection, prefix: &str, namespace: &str) -> Self {
         Self { raw, key: format!("{prefix}:{{{namespace}}}:clock") }
     }
 

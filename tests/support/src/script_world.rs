@@ -3,7 +3,7 @@
 //! Every step here ends with a look at all keys of the namespace: see `consistent` for the rules.
 //! Leases are known by short names, and what is held and waited for is shown in one line.
 
-mod consistent;
+mod invariants;
 mod node;
 mod state;
 
@@ -15,8 +15,8 @@ use grackle_client::scripts::{
 use grackle_client::wire::{Lease, Metadata, Semaphore};
 use grackle_client::{Config, Error, Limits};
 
-use super::clock::Clock;
 use super::monitor::Monitor;
+use super::namespace_clock::Clock;
 use super::test_redis::TestRedis;
 
 pub use node::{Node, Subscription, granted, told};
@@ -111,7 +111,7 @@ impl World {
     /// The state, once it is found to break no rule.
     pub async fn checked(&self) -> State {
         let (state, now) = (self.state().await, self.clock.now().await);
-        let faults = consistent::faults(&state, now);
+        let faults = invariants::faults(&state, now);
         assert!(faults.is_empty(), "{}\nat {now}, in {state:#?}", faults.join("\n"));
         state
     }
@@ -232,8 +232,8 @@ impl World {
         released.expect("released")
     }
 
-    pub async fn give_up(&self, call: &Call) -> Result<AcquireReply, Error> {
-        let reply = self.scripts.give_up(NS, call, None).await;
+    pub async fn time_out(&self, call: &Call) -> Result<AcquireReply, Error> {
+        let reply = self.scripts.time_out(NS, call, None).await;
         self.check().await;
         reply
     }

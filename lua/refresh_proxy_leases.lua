@@ -1,5 +1,5 @@
 --[[
-  keep_leases: makes each of these leases, if it has not expired, expire at now + ttl. A node refreshes its
+  refresh_proxy_leases: makes each of these leases, if it has not expired, expire at now + ttl. A node refreshes its
   proxy leases so.
 
   KEYS[1] grackle:{ns}   hash   the namespace

@@ -1,8 +1,7 @@
-//! Upkeep: sweeps, watches, messages, and checks of the server.
+//! Checks of the servers: do they answer, may this user run the scripts, what may they forget.
 
 use deadpool_redis::redis;
 
-use super::reply::{Message, SweepReply, WatchReply, parse};
 use super::runner::Scripts;
 use crate::error::Error;
 use crate::transport::diagnostics::Diagnostics;
@@ -19,7 +18,7 @@ impl Scripts {
 
     /// Checks, before anything is written, that this user may run the commands of the scripts.
     pub(crate) async fn check(&self) -> Result<(), Error> {
-        let call = self.on(&self.table.check, NO_NAMESPACE);
+        let call = self.on(&self.table.check_rights, NO_NAMESPACE);
         self.text(&call).await.map(drop).map_err(|error| match error {
             Error::Internal { reason, source } => Error::Unavailable {
                 reason: format!("{reason}; give this user the rights that docs/running.md lists"),
@@ -44,28 +43,5 @@ impl Scripts {
         let mut wait = redis::cmd("WAIT");
         wait.arg(0).arg(1);
         self.command::<i64>(&wait).await.map(drop)
-    }
-
-    pub async fn sweep(&self, ns: &str, node: &str) -> Result<SweepReply, Error> {
-        let mut call = self.on(&self.table.sweep, ns);
-        parse(&self.text(call.arg(node)).await?)
-    }
-
-    /// Marks the semaphore as watched, for a time; returns its present state.
-    pub async fn watch(&self, ns: &str, name: &str) -> Result<WatchReply, Error> {
-        let mut call = self.on(&self.table.watch, ns);
-        self.reply(call.arg(name)).await
-    }
-
-    /// Reads a message on a node's channel.
-    pub(crate) fn message(&self, ns: &str, payload: &[u8]) -> Result<Message, Error> {
-        let message = parse(&String::from_utf8_lossy(payload))?;
-        Ok(self.observed(ns, message))
-    }
-
-    /// Reads a message on the channel of a watched semaphore.
-    pub(crate) fn watch_message(&self, ns: &str, payload: &[u8]) -> Result<WatchReply, Error> {
-        let message = parse(&String::from_utf8_lossy(payload))?;
-        Ok(self.observed(ns, message))
     }
 }

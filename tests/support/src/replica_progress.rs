@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use super::eventually::eventually;
-use crate::plain_connection::PlainConnection;
+use crate::raw_connection::RawConnection;
 
 const WITHIN: Duration = Duration::from_secs(30);
 
 /// Waits until all replicas have what the master has written by now.
 ///
 /// WAIT would look at what this very connection has written.
-pub async fn catch_up(master: &PlainConnection, replicas: usize) {
+pub async fn catch_up(master: &RawConnection, replicas: usize) {
     let written = written(&info(master).await.expect("the master answers"));
     eventually("the replicas catch up", WITHIN, async || {
         let info = info(master).await?;
@@ -20,14 +20,14 @@ pub async fn catch_up(master: &PlainConnection, replicas: usize) {
 }
 
 /// Waits until so many replicas follow.
-pub async fn follow(master: &PlainConnection, replicas: usize) {
+pub async fn follow(master: &RawConnection, replicas: usize) {
     eventually("the replicas follow", WITHIN, async || {
         (info(master).await?.matches("state=online").count() >= replicas).then_some(())
     })
     .await;
 }
 
-async fn info(master: &PlainConnection) -> Option<String> {
+async fn info(master: &RawConnection) -> Option<String> {
     master.try_run(&["INFO", "replication"]).await.ok()
 }
 

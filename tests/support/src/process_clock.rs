@@ -16,12 +16,12 @@ const DEBIAN: [&str; 2] = [
 /// A clock for processes; it shows the machine's time until it is stepped. What runs on the
 /// monotonic clock, as timers do, runs on undisturbed.
 #[derive(Clone)]
-pub struct WallClock {
+pub struct ProcessClock {
     library: PathBuf,
     offset: Arc<NamedTempFile>,
 }
 
-impl WallClock {
+impl ProcessClock {
     /// None where the machine has no libfaketime.
     pub fn new() -> Option<Self> {
         let named = std::env::var_os(LIBRARY).map(PathBuf::from);

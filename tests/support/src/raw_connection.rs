@@ -12,12 +12,12 @@ const PATIENT: Duration = Duration::from_secs(60);
 
 /// One connection, opened when needed, and again when it was lost.
 #[derive(Clone)]
-pub struct PlainConnection {
+pub struct RawConnection {
     client: redis::Client,
     kept: Arc<Mutex<Option<MultiplexedConnection>>>,
 }
 
-impl PlainConnection {
+impl RawConnection {
     pub fn new(url: &str) -> Self {
         let client = redis::Client::open(url).unwrap_or_else(|error| panic!("{url}: {error}"));
         Self { client, kept: Arc::default() }
@@ -33,7 +33,7 @@ impl PlainConnection {
         answer.unwrap_or_else(|error| panic!("{}: {error}", words.join(" ")))
     }
 
-    /// As [`PlainConnection::run`], where Redis may refuse or be away.
+    /// As [`RawConnection::run`], where Redis may refuse or be away.
     pub async fn try_run<T: FromRedisValue>(&self, words: &[&str]) -> RedisResult<T> {
         match self.once(words).await {
             Err(error) if error.is_unrecoverable_error() => {
