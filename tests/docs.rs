@@ -1,8 +1,10 @@
-//! The documents: each link leads somewhere, and the README stays short.
+//! The documents: each link leads somewhere, the README stays short, and what stands twice is the same.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+use grackle_client::Limits;
 
 /// A stranger reads this much before the first try.
 const README_LINES: usize = 150;
@@ -79,4 +81,34 @@ fn the_readme_is_short() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let lines = readme.lines().count();
     assert!(lines < README_LINES, "{lines} lines: move what is not for a first reader to docs/");
+}
+
+/// The first block of Rust.
+fn example(text: &str) -> &str {
+    let (_, block) = text.split_once("```rust,no_run\n").expect("a block of Rust");
+    block.split_once("```").expect("its end").0
+}
+
+/// The block of grackle-client's README is compiled, as one of its doc tests.
+#[test]
+fn the_readme_has_the_example_that_is_compiled() {
+    let [readme, compiled] = ["README.md", "grackle-client/README.md"]
+        .map(|name| std::fs::read_to_string(root().join(name)).unwrap());
+    assert_eq!(example(&readme), example(&compiled));
+}
+
+#[test]
+fn the_running_guide_has_the_default_of_each_limit() {
+    let guide = std::fs::read_to_string(root().join("docs/running.md")).unwrap();
+    // As `Limits { max_leases: 1000000, … }`.
+    let limits = format!("{:?}", Limits::default());
+    let (_, fields) = limits.split_once("{ ").unwrap();
+    for field in fields.trim_end_matches(" }").split(", ") {
+        let (name, default) = field.split_once(": ").unwrap();
+        let flag = format!("| `--{}` |", name.replace('_', "-"));
+        let row = guide.lines().find(|line| line.starts_with(&flag));
+        let row = row.unwrap_or_else(|| panic!("docs/running.md has no row {flag}"));
+        let written = row.split('|').nth(2).unwrap().trim().replace(',', "");
+        assert_eq!(written, default, "{row}");
+    }
 }
