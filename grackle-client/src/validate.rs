@@ -97,7 +97,7 @@ pub(crate) fn max_waiters(most: i64) -> Result<(), Error> {
 
 /// A process's share, 0 meaning 1.
 pub(crate) fn share(share: i64) -> Result<(), Error> {
-    check((0..=MAX_SHARE).contains(&share), "share", || format!("must be 1 to {MAX_SHARE}"))
+    check((0..=MAX_SHARE).contains(&share), "share", || format!("must be 0 to {MAX_SHARE}"))
 }
 
 pub(crate) fn expected_version(version: i64) -> Result<(), Error> {

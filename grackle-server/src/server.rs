@@ -154,16 +154,21 @@ async fn connect(config: &Config, url: &str) -> Result<Client, StartError> {
 /// The error of the connection, without the client's own advice.
 fn unusable(url: &str, error: Error) -> StartError {
     let Some(source) = error.source() else { return setting(error) };
-    let fault = source.downcast_ref().map(ConnectionError::fault);
+    let connection = source.downcast_ref::<ConnectionError>();
     // What answered may not be Redis, and may have sent anything.
-    let told = source.to_string().lines().collect::<Vec<_>>().join(" ");
-    StartError::Redis { url: masked(url), reason: format!("{told}{}", about_tls(url, fault)) }
+    let told = connection.map_or_else(|| error.to_string(), ToString::to_string);
+    let told = told.lines().collect::<Vec<_>>().join(" ");
+    let advice = advice(url, connection.map(ConnectionError::fault));
+    StartError::Redis { url: masked(url), reason: told + advice }
 }
 
-/// A hint where one side seems to use TLS and the other does not.
-fn about_tls(url: &str, fault: Option<ConnectionFault>) -> &'static str {
+/// What to do where the fault tells, and where one side seems to use TLS and the other does not.
+fn advice(url: &str, fault: Option<ConnectionFault>) -> &'static str {
     let uses_tls = url.split_once("://").map(|(scheme, _)| scheme.starts_with("rediss"));
     match (uses_tls, fault) {
+        (_, Some(ConnectionFault::NoRights)) => {
+            ", so give this user the rights that docs/running.md lists"
+        }
         (Some(true), Some(ConnectionFault::Certificate)) => {
             ", so name its authority's certificate by --tls-ca-file"
         }

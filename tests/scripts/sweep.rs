@@ -150,7 +150,7 @@ async fn a_sweep_that_comes_early_after_the_clock_went_back_does_nothing() {
 }
 
 #[tokio::test]
-async fn a_sweep_says_how_often_its_nodes_channel_is_heard() {
+async fn a_sweep_says_how_many_subscribe_to_its_nodes_channel() {
     let w = World::of(1).await;
     assert_eq!(w.sweep("n").await.subscribers, 0);
     let mut n = w.node("n").await;

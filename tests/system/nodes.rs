@@ -65,14 +65,16 @@ impl World {
         let wait: Value = serde_json::from_str(&wait).unwrap();
         let (node, _) = wait["calls"][0]["ticket"].as_str().unwrap().split_once(':').unwrap();
         let channel = format!("{namespace}:node:{node}");
-        let is_heard = async || -> bool {
+        let is_subscribed = async || -> bool {
             let (_, count): (String, i64) = self.redis.run(&["PUBSUB", "NUMSUB", &channel]).await;
             count > 0
         };
-        eventually("it listens", AT_ONCE, async || is_heard().await.then_some(())).await;
+        eventually("it is subscribed", AT_ONCE, async || is_subscribed().await.then_some(())).await;
         server.process().kill();
-        eventually("Redis sees the death", AT_ONCE, async || (!is_heard().await).then_some(()))
-            .await;
+        eventually("Redis sees the death", AT_ONCE, async || {
+            (!is_subscribed().await).then_some(())
+        })
+        .await;
     }
 
     async fn ends(self) {

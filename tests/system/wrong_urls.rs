@@ -109,6 +109,15 @@ async fn a_wrong_password_a_missing_one_and_an_unknown_user() {
 }
 
 #[tokio::test]
+async fn a_user_who_may_not_run_the_scripts() {
+    let redis = TestRedis::own().await;
+    let user = ["ACL", "SETUSER", "grackle", "on", ">secret", "~*", "&*", "+@all", "-zadd"];
+    let _: () = redis.run(&user).await;
+    let url = format!("redis://grackle:secret@127.0.0.1:{}", redis.port());
+    refused(&url, &["the rights that docs/running.md lists"]).await;
+}
+
+#[tokio::test]
 async fn a_database_that_is_not() {
     let redis = TestRedis::shared().await;
     let url = format!("{}/99", redis.url());

@@ -11,7 +11,7 @@ use super::page::Page;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
 pub struct Lease {
-    /// `ls_` and 28 base-62 characters.
+    /// `ls_` and 28 base-62 characters; `proxy_` and more for a down that waits.
     pub lease_id: String,
     /// The caller's name for itself, free-form.
     pub process_id: String,

@@ -26,7 +26,7 @@ pub(super) fn paths(limits: &Limits) -> Map<String, Value> {
     );
     let down = operation(
         "DownHttpSemaphore",
-        "Takes one permit; waits up to `timeout_seconds` in a fair queue. Only an up gives the permit back. A caller that hangs up takes nothing.",
+        "Takes one permit; waits up to `timeout_seconds` in a fair queue. Only an up gives the permit back. A caller that hangs up while it waits takes nothing.",
         [
             body(&with_timeout, &["name"]),
             responses(&[&[(404, NONE), (409, LOCKED), (429, LIMIT)], SENT, AGAIN]),
@@ -133,7 +133,7 @@ fn segment() -> Part {
 fn responses(refusals: &[&[Refused]]) -> Part {
     let text = json!({ TEXT: { "schema": { "type": "string" } } });
     let mut responses = json!({ "200": {
-        "description": "The semaphore after it.",
+        "description": "The semaphore.",
         "content": { "application/json": { "schema": shown() } },
     }});
     let fault = (500, "A fault; the server's log says more.");
