@@ -5,12 +5,12 @@
   KEYS[1] grackle:{ns}   hash   the namespace
   ARGV[1] lease_id
   ARGV[2] ttl            µs
-  Returns {"result":"ok","lease":…} | {"result":"again"}
+  Returns {"result":"ok","lease":…}
   Errors  NO_NAMESPACE | NO_LEASE
 ]]
 local lease_id, ttl = ARGV[1], tonumber(ARGV[2])
 
-local expires_at = tonumber(redis.call('ZSCORE', leases, lease_id))
+local expires_at = expiry_of(lease_id)
 if not expires_at then return redis.error_reply(NO_LEASE) end
 redis.call('ZADD', leases, now + ttl, lease_id)
 if now + ttl < expires_at then announce_expiry(lease_id) end

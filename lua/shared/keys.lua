@@ -6,6 +6,14 @@ local leases = namespace .. ':leases'
 local function semaphore_key(name) return namespace .. ':semaphore:' .. name end
 local function lease_key(lease_id) return namespace .. ':lease:' .. lease_id end
 
+-- A Redis whose memory is full refuses the first write of a script if it may take memory, and no later one. What
+-- gives something back, or keeps a lease alive, begins with a write that never does.
+local allowed_when_full = false
+local function allow_when_full()
+  if not allowed_when_full then redis.call('DEL', namespace .. ':none') end
+  allowed_when_full = true
+end
+
 local AGAIN = '{"result":"again"}'
 
 -- Error replies: a code that the client knows, a space, a text for people.

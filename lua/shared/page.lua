@@ -17,15 +17,6 @@ local function slice_of(list, direction, score, member, limit)
   return { list = list, first = first, last = math.min(last, count), count = count }
 end
 
--- Compares as Redis compares members. Lua's own `<` depends on the locale of the server.
-local function byte_less(a, b)
-  for i = 1, math.min(#a, #b) do
-    local one, other = string.byte(a, i), string.byte(b, i)
-    if one ~= other then return one < other end
-  end
-  return #a < #b
-end
-
 local function comes_before(a, b)
   local one, other = tonumber(a.score), tonumber(b.score)
   if one ~= other then return one < other end

@@ -103,6 +103,7 @@ end
 local function sweep()
   local lease, other = first_due()
   if lease > now and other > now then return true end
+  allow_when_full()
   local ended = redis.call('ZRANGEBYSCORE', leases, '-inf', now, 'LIMIT', 0, BATCH)
   local work = redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, BATCH)
   local done = #ended < BATCH and #work < BATCH

@@ -102,6 +102,33 @@ async fn a_refresh_carries_every_hold_along_in_one_write() {
     w.end().await;
 }
 
+/// Others' ends are the sweeps' work: they must not keep a refresh past the end of its own lease.
+#[tokio::test]
+async fn a_lease_is_refreshed_and_read_in_one_script_however_many_others_have_ended() {
+    let w = World::with(200, "a").await;
+    let n = w.node("n").await;
+    for number in 0..120 {
+        let (lease, none) = (format!("c{number}"), Metadata::new());
+        let ttl = Duration::from_secs(1);
+        w.scripts.create_lease(NS, &lease_id(&lease), "p", ttl, &none).await.unwrap();
+        w.scripts.acquire(NS, &n.call(&lease), wanted(1)).await.unwrap();
+    }
+    // From here on Redis knows both scripts.
+    w.scripts.refresh_lease(NS, &lease_id("a"), MINUTE).await.unwrap();
+    w.scripts.get_lease(NS, &lease_id("a")).await.unwrap();
+    w.advance(1).await;
+    let monitor = w.monitor().await;
+    w.scripts.refresh_lease(NS, &lease_id("a"), MINUTE).await.unwrap();
+    w.scripts.get_lease(NS, &lease_id("a")).await.unwrap();
+    assert_gone(w.scripts.refresh_lease(NS, &lease_id("c0"), MINUTE).await);
+    assert_gone(w.scripts.get_lease(NS, &lease_id("c0")).await);
+    assert_eq!(w.scripts_run(monitor).await, 4);
+    assert_eq!(w.state().await.zset(":leases").len(), 121, "the others are left to the sweeps");
+    w.sweep("n").await;
+    assert_eq!(w.state().await.zset(":leases").len(), 1);
+    w.end().await;
+}
+
 #[tokio::test]
 async fn a_refresh_may_shorten() {
     let w = World::with(1, "a b").await;
@@ -183,6 +210,7 @@ async fn a_lease_that_is_being_revoked_is_gone_before_all_is_cleared_away() {
     let leases = format!("{}:leases", w.namespace());
     let _: i64 = w.redis.run(&["ZADD", &leases, "0", &lease_id("a")]).await;
     assert_gone(w.scripts.get_lease(NS, &lease_id("a")).await);
+    w.sweep("n").await;
     assert_eq!(n.received().await, [granted(&[&call])]);
     let _: i64 = w.redis.run(&["ZADD", &leases, "0", &lease_id("b")]).await;
     w.revoke("b").await;

@@ -6,6 +6,7 @@ use grackle_client::wire::{
     ListSemaphoreWaitersRequest, ListSemaphoresRequest, Metadata,
 };
 use grackle_client::{Client, Error};
+use grackle_test_support::TestRedis;
 use grackle_test_support::script_world::{DAY, NS, SEM, World, lease_id, wanted};
 
 #[derive(Debug, Clone, Copy)]
@@ -28,11 +29,16 @@ impl List {
     /// A world with that many entries in the list, and the entries in their order.
     async fn of(self, count: usize) -> (World, Vec<String>) {
         let w = World::of(PERMITS).await;
-        self.prepare(&w).await;
+        let entries = self.fill(&w, count).await;
+        (w, entries)
+    }
+
+    async fn fill(self, w: &World, count: usize) -> Vec<String> {
+        self.prepare(w).await;
         let names: Vec<_> = (0..count).map(|number| format!("e{number:03}")).collect();
         let mut entries = Vec::new();
         for name in &names {
-            entries.push(self.add(&w, name).await);
+            entries.push(self.add(w, name).await);
         }
         w.check().await;
         // Beside those made here.
@@ -41,7 +47,7 @@ impl List {
             Semaphores => entries.push(SEM.to_owned()),
             _ => {}
         }
-        (w, entries)
+        entries
     }
 
     /// Waiters need somebody for whom they wait, and a node that listens.
@@ -269,6 +275,27 @@ async fn a_list_whose_rest_is_gone_ends_with_an_empty_page() {
         let none = PageStart::Before(edge("-1", ""));
         let found = list.page(&w, &none, 3).await.entries;
         assert!(found.is_empty(), "{found:?}");
+        w.end().await;
+    }
+}
+
+/// Reading writes nothing for which Redis would need memory.
+#[tokio::test]
+async fn a_page_is_read_where_memory_is_full_and_its_boundary_is_gone() {
+    let redis = TestRedis::own().await;
+    for list in ALL {
+        let w = World::on(TestRedis::at(redis.url().to_owned()).await).await;
+        w.scripts.create_namespace("made", NS, "", &Metadata::new()).await.unwrap();
+        w.semaphore(SEM, PERMITS).await;
+        let all = list.fill(&w, 6).await;
+        let first = list.page(&w, &PageStart::First, 3).await;
+        list.remove(&w, &all[2]).await;
+        let _: () = redis.run(&["CONFIG", "SET", "maxmemory", "1"]).await;
+        let rest = list.page(&w, &PageStart::After(first.after.unwrap()), 3).await;
+        assert_eq!(rest.entries, all[3..6], "{list:?}");
+        let back = list.page(&w, &PageStart::Before(rest.before.unwrap()), 3).await;
+        assert_eq!(back.entries, all[..2], "{list:?}");
+        let _: () = redis.run(&["CONFIG", "SET", "maxmemory", "0"]).await;
         w.end().await;
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use grackle_client::scripts::{AcquireArguments, Call, CallState, PageStart, SweepReply};
 use grackle_client::wire::Metadata;
+use grackle_test_support::TestRedis;
 use grackle_test_support::script_world::{DAY, MINUTE, NS, SEM, World, granted, lease_id, wanted};
 
 #[tokio::test]
@@ -74,7 +75,6 @@ async fn run(w: &World, script: &str, call: &Call) {
     match script {
         "acquire" => drop(scripts.acquire(NS, call, wanted(1)).await.unwrap()),
         "create_lease" => drop(scripts.create_lease(NS, &a, "p", DAY, &none).await.unwrap()),
-        "get_lease" => drop(scripts.get_lease(NS, &a).await.unwrap()),
         "get_semaphore" => {
             assert_eq!(scripts.get_semaphore(NS, SEM).await.unwrap().active_holds, 0)
         }
@@ -91,7 +91,6 @@ async fn run(w: &World, script: &str, call: &Call) {
             let page = scripts.list_semaphores(NS, &start, 9).await.unwrap();
             assert_eq!(page.entries[0].active_holds, 0);
         }
-        "refresh_lease" => drop(scripts.refresh_lease(NS, &a, DAY).await.unwrap()),
         "release" => drop(scripts.release(NS, SEM, &a).await.unwrap()),
         "resume" => {
             let resumed = scripts.resume(NS, std::slice::from_ref(call)).await.unwrap();
@@ -105,10 +104,30 @@ async fn run(w: &World, script: &str, call: &Call) {
     }
 }
 
+/// What reads sweeps first. A dead node's calls are parked there too, although that writes.
+#[tokio::test]
+async fn a_read_does_what_is_due_where_memory_is_full() {
+    let redis = TestRedis::own().await;
+    let w = World::on(TestRedis::at(redis.url().to_owned()).await).await;
+    w.scripts.create_namespace("made", NS, "", &Metadata::new()).await.unwrap();
+    w.semaphore(SEM, 1).await;
+    w.leases("a b").await;
+    let mut n = w.node("n").await;
+    w.take(&n.call("a"), 1).await;
+    w.queue(&n.call("b"), 1).await;
+    n.dies().await;
+    w.advance(3_600).await;
+    let _: () = redis.run(&["CONFIG", "SET", "maxmemory", "1"]).await;
+    let found = w.scripts.get_semaphore(NS, SEM).await;
+    let _: () = redis.run(&["CONFIG", "SET", "maxmemory", "0"]).await;
+    assert_eq!(found.unwrap().waiting_count, 0, "its node is dead");
+    w.end().await;
+}
+
 #[tokio::test]
 async fn a_script_sweeps_until_nothing_is_due_before_it_answers() {
-    let scripts = "acquire create_lease get_lease get_semaphore time_out list_leases \
-        list_semaphore_holders list_semaphores refresh_lease release resume sweep update_semaphore";
+    let scripts = "acquire create_lease get_semaphore time_out list_leases \
+        list_semaphore_holders list_semaphores release resume sweep update_semaphore";
     for script in scripts.split(' ') {
         let w = World::with(200, "a").await;
         let n = w.node("n").await;

@@ -1,7 +1,9 @@
-//! Confirming: does what a call was granted stand on this very server?
+//! Touching holds: does what a call was granted stand on this very server?
 
-use grackle_client::scripts::Call;
-use grackle_test_support::script_world::{MINUTE, NS, World, granted};
+use grackle_client::scripts::{Call, CallState};
+use grackle_client::wire::Metadata;
+use grackle_test_support::TestRedis;
+use grackle_test_support::script_world::{MINUTE, NS, SEM, World, granted};
 
 async fn stand(w: &World, calls: &[&Call]) -> Vec<bool> {
     let connection = w.redis.raw().client().get_multiplexed_async_connection().await.unwrap();
@@ -62,5 +64,27 @@ async fn a_hold_that_a_later_call_changed_is_still_the_earlier_ones() {
     assert_eq!(stand(&w, &[&first, &second]).await, [true, false]);
     w.take(&second, 3).await;
     assert_eq!(stand(&w, &[&first, &second]).await, [true, true]);
+    w.end().await;
+}
+
+/// A hand-off goes on there, so what waits for replicas has to as well.
+#[tokio::test]
+async fn a_grant_stands_on_a_redis_whose_memory_is_full() {
+    let redis = TestRedis::own().await;
+    let w = World::on(TestRedis::at(redis.url().to_owned()).await).await;
+    w.scripts.create_namespace("made", NS, "", &Metadata::new()).await.unwrap();
+    w.semaphore(SEM, 1).await;
+    w.leases("a b").await;
+    let mut n = w.node("n").await;
+    w.take(&n.call("a"), 1).await;
+    let b = n.call("b");
+    w.queue(&b, 1).await;
+    let _: () = w.redis.run(&["CONFIG", "SET", "maxmemory", "1"]).await;
+    w.release("a").await;
+    assert_eq!(n.received().await, [granted(&[&b])]);
+    assert_eq!(stand(&w, &[&b]).await, [true]);
+    let resumed = w.resume(&b).await;
+    assert!(matches!(resumed, CallState::Answered(_)), "{resumed:?}");
+    let _: () = w.redis.run(&["CONFIG", "SET", "maxmemory", "0"]).await;
     w.end().await;
 }

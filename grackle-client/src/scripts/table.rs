@@ -102,7 +102,7 @@ scripts! {
     acquire: [NAMESPACE, RECORDS, QUEUE_ON_DEMAND, EXPLAIN_ON_DEMAND, &["sweep_if_lease_due"]];
     resume: [NAMESPACE, RECORDS, QUEUE, SWEEP];
     time_out: [NAMESPACE, WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP, EXPLAIN];
-    touch_holds: [&["hold_tickets"]];
+    touch_holds: [WHEN_MEMORY_FULL, &["hold_tickets"]];
     cancel: [WHEN_MEMORY_FULL, RECORDS, QUEUE];
     park: [WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP];
     release: [NAMESPACE, RECORDS, QUEUE_ON_DEMAND, &["sweep_if_lease_due"]];
@@ -112,9 +112,8 @@ scripts! {
     disown: [NAMESPACE, WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP, &["details", "ownerless_hold"]];
     refresh_proxy_leases: [WHEN_MEMORY_FULL];
     create_lease: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["lease_json", "announce_expiry"]];
-    get_lease: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["lease_json"]];
-    refresh_lease: [NAMESPACE, WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP,
-        &["lease_json", "announce_expiry"]];
+    get_lease: [NAMESPACE, &["own_lease", "lease_json"]];
+    refresh_lease: [NAMESPACE, WHEN_MEMORY_FULL, &["own_lease", "lease_json", "announce_expiry"]];
     revoke_lease: [NAMESPACE, WHEN_MEMORY_FULL, RECORDS, QUEUE, &["sweep"]];
     list_leases: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["lease_json"], PAGE];
     sweep: [WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP];
@@ -179,7 +178,7 @@ macro_rules! files {
 
 files! {
     "announce_expiry" "hold_tickets" "claim_hold" "clear_namespace" "clock" "details" "discipline" "drain_rate" "explain"
-    "flow" "hand_off" "hold" "holder_json" "keys" "lease_json" "namespace_json" "ownerless_hold" "page"
+    "flow" "hand_off" "hold" "holder_json" "keys" "lease_json" "namespace_json" "own_lease" "ownerless_hold" "page"
     "queue_exports" "queue_keys" "rank" "require_namespace" "semaphore" "slot_migration" "sweep"
     "sweep_first" "sweep_if_lease_due" "test_clock" "wait_updates" "wait_record" "waiter_json" "when_memory_full"
 }

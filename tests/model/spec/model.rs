@@ -413,12 +413,18 @@ impl Model {
     }
 
     pub(crate) fn get_lease(&mut self, ns: Name, lease: Name) -> Reply {
-        Ok(Answer::Lease(self.swept(ns)?.0.lease(lease)?.shown(lease)))
+        let (namespace, around) = self.within(ns)?;
+        let found = namespace.lease(lease)?;
+        if !found.is_alive(around.now) {
+            return Err(refused::NO_LEASE);
+        }
+        Ok(Answer::Lease(found.shown(lease)))
     }
 
     pub(crate) fn refresh_lease(&mut self, ns: Name, lease: Name, ttl: Micros) -> Reply {
-        let (namespace, around) = self.swept(ns)?;
-        let refreshed = namespace.leases.get_mut(lease).ok_or(refused::NO_LEASE)?;
+        let (namespace, around) = self.within(ns)?;
+        let alive = |lease: &&mut Lease| lease.is_alive(around.now);
+        let refreshed = namespace.leases.get_mut(lease).filter(alive).ok_or(refused::NO_LEASE)?;
         let before = std::mem::replace(&mut refreshed.expires_at, around.now + ttl);
         if around.now + ttl < before {
             announce_if_first(namespace, lease, around);

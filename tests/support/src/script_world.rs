@@ -1,6 +1,6 @@
 //! One namespace driven script by script, on a clock that stands still unless it is moved.
 //!
-//! Every step here ends with a look at all keys of the namespace: see `consistent` for the rules.
+//! Every step here ends with a look at all keys of the namespace: see `invariants` for the rules.
 //! Leases are known by short names, and what is held and waited for is shown in one line.
 
 mod invariants;
