@@ -108,10 +108,9 @@ async fn a_lease_is_refreshed_and_read_in_one_script_however_many_others_have_en
     let w = World::with(200, "a").await;
     let n = w.node("n").await;
     for number in 0..120 {
-        let (lease, none) = (format!("c{number}"), Metadata::new());
-        let ttl = Duration::from_secs(1);
-        w.scripts.create_lease(NS, &lease_id(&lease), "p", ttl, &none).await.unwrap();
-        w.scripts.acquire(NS, &n.call(&lease), wanted(1)).await.unwrap();
+        let lease = format!("c{number}");
+        w.lease(&lease, Duration::from_secs(1)).await;
+        w.take(&n.call(&lease), 1).await;
     }
     // From here on Redis knows both scripts.
     w.scripts.refresh_lease(NS, &lease_id("a"), MINUTE).await.unwrap();

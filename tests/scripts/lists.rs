@@ -284,9 +284,7 @@ async fn a_list_whose_rest_is_gone_ends_with_an_empty_page() {
 async fn a_page_is_read_where_memory_is_full_and_its_boundary_is_gone() {
     let redis = TestRedis::own().await;
     for list in ALL {
-        let w = World::on(TestRedis::at(redis.url().to_owned()).await).await;
-        w.scripts.create_namespace("made", NS, "", &Metadata::new()).await.unwrap();
-        w.semaphore(SEM, PERMITS).await;
+        let w = World::with_on(&redis, PERMITS, "").await;
         let all = list.fill(&w, 6).await;
         let first = list.page(&w, &PageStart::First, 3).await;
         list.remove(&w, &all[2]).await;

@@ -108,10 +108,7 @@ async fn run(w: &World, script: &str, call: &Call) {
 #[tokio::test]
 async fn a_read_does_what_is_due_where_memory_is_full() {
     let redis = TestRedis::own().await;
-    let w = World::on(TestRedis::at(redis.url().to_owned()).await).await;
-    w.scripts.create_namespace("made", NS, "", &Metadata::new()).await.unwrap();
-    w.semaphore(SEM, 1).await;
-    w.leases("a b").await;
+    let w = World::with_on(&redis, 1, "a b").await;
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
     w.queue(&n.call("b"), 1).await;

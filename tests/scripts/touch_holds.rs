@@ -1,9 +1,8 @@
 //! Touching holds: does what a call was granted stand on this very server?
 
 use grackle_client::scripts::{Call, CallState};
-use grackle_client::wire::Metadata;
 use grackle_test_support::TestRedis;
-use grackle_test_support::script_world::{MINUTE, NS, SEM, World, granted};
+use grackle_test_support::script_world::{MINUTE, NS, World, granted};
 
 async fn stand(w: &World, calls: &[&Call]) -> Vec<bool> {
     let connection = w.redis.raw().client().get_multiplexed_async_connection().await.unwrap();
@@ -71,10 +70,7 @@ async fn a_hold_that_a_later_call_changed_is_still_the_earlier_ones() {
 #[tokio::test]
 async fn a_grant_stands_on_a_redis_whose_memory_is_full() {
     let redis = TestRedis::own().await;
-    let w = World::on(TestRedis::at(redis.url().to_owned()).await).await;
-    w.scripts.create_namespace("made", NS, "", &Metadata::new()).await.unwrap();
-    w.semaphore(SEM, 1).await;
-    w.leases("a b").await;
+    let w = World::with_on(&redis, 1, "a b").await;
     let mut n = w.node("n").await;
     w.take(&n.call("a"), 1).await;
     let b = n.call("b");

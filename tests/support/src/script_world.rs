@@ -17,6 +17,7 @@ use grackle_client::{Config, Error, Limits};
 
 use super::monitor::Monitor;
 use super::namespace_clock::Clock;
+use super::own_redis::OwnRedis;
 use super::test_redis::TestRedis;
 
 pub use node::{Node, Subscription, granted, told};
@@ -60,6 +61,16 @@ impl World {
     /// Without a namespace, on a server that is known.
     pub async fn on(redis: TestRedis) -> Self {
         Self::at(redis, Limits::default()).await
+    }
+
+    /// On that server, with a semaphore of that many permits and these leases.
+    pub async fn with_on(redis: &OwnRedis, permits: i64, leases: &str) -> Self {
+        let world = Self::on(TestRedis::at(redis.url().to_owned()).await).await;
+        let made = world.scripts.create_namespace("made", NS, "", &Metadata::new()).await;
+        made.expect("a namespace");
+        world.semaphore(SEM, permits).await;
+        world.leases(leases).await;
+        world
     }
 
     async fn at(redis: TestRedis, limits: Limits) -> Self {
