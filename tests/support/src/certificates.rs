@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 /// The files that a TLS server on the loopback takes, and the one that its clients trust.
-pub struct Certificates {
+pub(crate) struct Certificates {
     pub authority: PathBuf,
     pub certificate: PathBuf,
     pub key: PathBuf,
@@ -13,7 +13,7 @@ pub struct Certificates {
 
 impl Certificates {
     /// Makes them, in that folder.
-    pub fn write(folder: &Path) -> Self {
+    pub(crate) fn write(folder: &Path) -> Self {
         let mut params = CertificateParams::new([]).expect("no names");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key"));

@@ -7,16 +7,16 @@ use std::process::{Child, Command, Stdio};
 /// whatever way, and then cleans up.
 ///
 /// Dropped, it does nothing any more: whoever started it has cleaned up.
-pub struct ChildCleanup(Child);
+pub(crate) struct ChildCleanup(Child);
 
 impl ChildCleanup {
     /// Kills the process `pid`, then removes `folder`.
-    pub fn of_process(pid: u32, folder: &Path) -> Self {
+    pub(crate) fn of_process(pid: u32, folder: &Path) -> Self {
         Self::start(r#"kill -9 "$1"; rm -rf "$2""#, &[pid.to_string().as_ref(), folder.as_ref()])
     }
 
     /// Removes the container of that name, and its volumes.
-    pub fn of_container(name: &str) -> Self {
+    pub(crate) fn of_container(name: &str) -> Self {
         Self::start(r#"docker rm -f -v "$1""#, &[name.as_ref()])
     }
 

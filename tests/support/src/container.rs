@@ -20,7 +20,7 @@ static DOCKER: LazyLock<Cli> = LazyLock::new(Cli::default);
 pub struct RedisContainer {
     name: String,
     url: String,
-    _reaper: ChildCleanup,
+    _child_cleanup: ChildCleanup,
     _container: Container<'static, GenericImage>,
 }
 
@@ -53,6 +53,6 @@ impl RedisContainer {
         let image = RunnableImage::from((image, options)).with_container_name(&name);
         let container = DOCKER.run(image);
         let url = format!("redis://127.0.0.1:{}", container.get_host_port_ipv4(PORT));
-        Self { name, url, _reaper: child_cleanup, _container: container }
+        Self { name, url, _child_cleanup: child_cleanup, _container: container }
     }
 }

@@ -16,7 +16,7 @@ const MOST: i64 = 250;
 const SETTLES_WITHIN: Duration = Duration::from_secs(5);
 const EVERY: Duration = Duration::from_millis(10);
 
-pub async fn assert_none(redis: &TestRedis, client: &Client) {
+pub(crate) async fn assert_none(redis: &TestRedis, client: &Client) {
     let namespaces = namespaces(client).await;
     let mut expected = vec![format!("{}:namespaces", redis.prefix())];
     for namespace in &namespaces {

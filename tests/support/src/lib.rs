@@ -46,30 +46,17 @@ mod tls_redis;
 mod traffic;
 mod watcher;
 
+pub use breakable_link::Link;
 pub use cluster::Cluster;
 pub use command_calls::CommandCalls;
 pub use container::RedisContainer;
-pub use docker::docker;
-pub use namespace_clock::Clock;
-/// What a Redis user must be allowed, beside the keys and channels under its prefix.
-pub const RIGHTS: [&str; 9] = [
-    "+@connection",
-    "+@hash",
-    "+@sortedset",
-    "+@pubsub",
-    "+@scripting",
-    "+info",
-    "+exists",
-    "+del",
-    "+time",
-];
-
-pub use breakable_link::Link;
 pub use disk::Disk;
+pub use docker::docker;
 pub use events::{Event, Events};
 pub use eventually::{FOR_EVER, SOON, eventually};
 pub use http::{Http, is_acquired};
 pub use monitor::Monitor;
+pub use namespace_clock::Clock;
 pub use own_redis::OwnRedis;
 pub use process::Process;
 pub use process_clock::ProcessClock;
@@ -84,6 +71,19 @@ pub use test_redis::TestRedis;
 pub use tls_redis::TlsRedis;
 pub use traffic::{Traffic, Turn};
 pub use watcher::{Watcher, changes_seen, until_seen};
+
+/// What a Redis user must be allowed, beside the keys and channels under its prefix.
+pub const RIGHTS: [&str; 9] = [
+    "+@connection",
+    "+@hash",
+    "+@sortedset",
+    "+@pubsub",
+    "+@scripting",
+    "+info",
+    "+exists",
+    "+del",
+    "+time",
+];
 
 /// The README's example compiles.
 #[cfg(doctest)]

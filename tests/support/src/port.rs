@@ -9,7 +9,7 @@ const FIRST: u64 = 10_000;
 const COUNT: u64 = 20_000;
 
 /// A port that nobody listened on a moment ago.
-pub fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
     std::iter::repeat_with(random_port).take(1_000).find(free).expect("a free port")
 }

@@ -15,25 +15,25 @@ const OUR_OWN: &str = "grackle-test-redis";
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
 /// An image that Docker has.
-pub struct RedisImage {
+pub(crate) struct RedisImage {
     name: String,
     tag: String,
 }
 
 impl RedisImage {
     /// That of the local binary, where there is one for Linux, else the registry's.
-    pub async fn get() -> Result<Self, String> {
+    pub(crate) async fn get() -> Result<Self, String> {
         match RedisServer::binary() {
             Some(binary) if cfg!(target_os = "linux") => Self::of_binary(binary).await,
             _ => Self::of_registry(),
         }
     }
 
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    pub fn tag(&self) -> &str {
+    pub(crate) fn tag(&self) -> &str {
         &self.tag
     }
 

@@ -10,7 +10,7 @@ const WITHIN: Duration = Duration::from_secs(30);
 /// Waits until all replicas have what the master has written by now.
 ///
 /// WAIT would look at what this very connection has written.
-pub async fn catch_up(master: &RawConnection, replicas: usize) {
+pub(crate) async fn catch_up(master: &RawConnection, replicas: usize) {
     let written = written(&info(master).await.expect("the master answers"));
     eventually("the replicas catch up", WITHIN, async || {
         let info = info(master).await?;
@@ -20,7 +20,7 @@ pub async fn catch_up(master: &RawConnection, replicas: usize) {
 }
 
 /// Waits until so many replicas follow.
-pub async fn follow(master: &RawConnection, replicas: usize) {
+pub(crate) async fn follow(master: &RawConnection, replicas: usize) {
     eventually("the replicas follow", WITHIN, async || {
         (info(master).await?.matches("state=online").count() >= replicas).then_some(())
     })

@@ -10,7 +10,7 @@ const NAME: &str = "grackle-server";
 static BUILT: OnceCell<PathBuf> = OnceCell::const_new();
 
 /// Its path; the first call lets cargo see that it is up to date.
-pub async fn path() -> PathBuf {
+pub(crate) async fn path() -> PathBuf {
     let build = || async { tokio::task::spawn_blocking(build).await.expect("no panic") };
     BUILT.get_or_init(build).await.clone()
 }

@@ -16,11 +16,11 @@ enum SharedRedis {
     Container(Box<RedisContainer>),
 }
 
-// Never dropped: the reapers end it with the process.
+// Never dropped: `child_cleanup` ends it with the process.
 static SHARED: OnceCell<SharedRedis> = OnceCell::const_new();
 
 /// Its address; the first call starts it.
-pub async fn url() -> String {
+pub(crate) async fn url() -> String {
     match SHARED.get_or_init(start).await {
         SharedRedis::Address(url) => url.clone(),
         SharedRedis::Server(server) => server.url(),

@@ -21,11 +21,11 @@ const DUMP: &str = r"
 /// Who holds what no lease ends.
 pub const OWNERLESS: &str = "ownerless";
 
-pub type Hash = BTreeMap<String, String>;
+pub(super) type Hash = BTreeMap<String, String>;
 /// In the order of its scores.
-pub type Zset = Vec<(String, i64)>;
+pub(super) type Zset = Vec<(String, i64)>;
 /// Where waits stand: tags may be fractions.
-pub type Places = BTreeMap<String, f64>;
+pub(super) type Places = BTreeMap<String, f64>;
 
 /// The keys, without what they all begin with: `:leases`, `:semaphore:s:queue`; the namespace's own
 /// record is the empty one.
