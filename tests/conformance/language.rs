@@ -31,8 +31,10 @@ fn steps_with_keys_they_do_not_use_are_refused() {
 #[test]
 fn cases_and_expectations_with_unknown_keys_are_refused() {
     let case = json!({"name": "a", "why": "b", "steps": [], "skip": true});
-    assert!(serde_json::from_value::<Case>(case).is_err());
-    assert!(serde_json::from_value::<Expect>(json!({"stauts": 200})).is_err());
+    let case = serde_json::from_value::<Case>(case);
+    assert!(case.is_err(), "a case took the key \"skip\"");
+    let expect = serde_json::from_value::<Expect>(json!({"stauts": 200}));
+    assert!(expect.is_err(), "an expectation took the key \"stauts\"");
 }
 
 #[test]

@@ -60,7 +60,8 @@ async fn dropped_at_any_poll_a_waiter_leaves_the_queue() {
     space.take(&holder, 1).await;
     for polls in (0..100).chain([300, 1_000]) {
         let lease = space.lease().await;
-        assert!(drop_after(polls, space.acquire(&lease, 1, LONG)).await);
+        let pending = drop_after(polls, space.acquire(&lease, 1, LONG)).await;
+        assert!(pending, "the acquire ended within {polls} polls");
         settles_at(&space, 1).await;
     }
     redis.assert_nothing_left(&space.client).await;

@@ -37,7 +37,7 @@ async fn killed_test_process_leaves_no_container() {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "container::dies_with_a_container_when_told", "--nocapture"]);
     let output = command.env(DIES, "1").output().unwrap();
-    assert!(!output.status.success());
+    assert!(!output.status.success(), "{output:?}");
     let output = String::from_utf8(output.stdout).unwrap();
     let name = output.lines().find_map(|line| line.split_once("container ")).unwrap().1;
     let named = format!("name={name}");

@@ -32,9 +32,9 @@ async fn tests_share_a_server_and_no_key() {
 async fn own_server_ends_with_its_test() {
     let redis = TestRedis::own().await;
     let pid = pid(&redis).await;
-    assert!(is_alive(pid));
+    assert!(is_alive(pid), "the server {pid} has not started");
     drop(redis);
-    assert!(!is_alive(pid));
+    assert!(!is_alive(pid), "the server {pid} is left running");
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn stopped_server_answers_when_it_goes_on() {
         tokio::spawn(async move { raw.run::<String>(&["PING"]).await })
     };
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(!asked.is_finished());
+    assert!(!asked.is_finished(), "a stopped Redis answers");
     redis.cont();
     assert_eq!(asked.await.unwrap(), "PONG");
 }
@@ -115,7 +115,7 @@ async fn link_goes_silent_and_recovers() {
         tokio::spawn(async move { raw.run::<String>(&["PING"]).await })
     };
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(!asked.is_finished());
+    assert!(!asked.is_finished(), "a silent link answers");
     link.recover();
     assert_eq!(asked.await.unwrap(), "PONG");
     link.cut();
@@ -130,17 +130,19 @@ async fn server_runs_in_the_test_until_stopped() {
     let redis = TestRedis::shared().await;
     let server = TestServer::start(&redis).await;
     let url = format!("{}/readyz", server.url());
-    assert!(reqwest::get(&url).await.unwrap().status().is_success());
+    let ready = reqwest::get(&url).await.unwrap();
+    assert!(ready.status().is_success(), "{ready:?}");
     server.stop().await;
-    assert!(reqwest::get(&url).await.is_err());
+    let answer = reqwest::get(&url).await;
+    assert!(answer.is_err(), "a stopped server answers: {answer:?}");
 }
 
 #[tokio::test]
 async fn server_runs_as_a_process_until_terminated() {
     let redis = TestRedis::shared().await;
     let mut server = ServerProcess::start(&redis, &["--log-format", "json"]).await;
-    let ready = reqwest::get(format!("{}/readyz", server.url())).await;
-    assert!(ready.unwrap().status().is_success());
+    let ready = reqwest::get(format!("{}/readyz", server.url())).await.unwrap();
+    assert!(ready.status().is_success(), "{ready:?}");
     assert!(server.terminate().await.success(), "{}", server.log());
 }
 
@@ -165,7 +167,7 @@ async fn killed_test_process_leaves_no_server() {
         .args(["--exact", "fixture::dies_with_a_server_when_told", "--nocapture"])
         .env(DIES, "1");
     let output = command.output().unwrap();
-    assert!(!output.status.success());
+    assert!(!output.status.success(), "{output:?}");
     let output = String::from_utf8(output.stdout).unwrap();
     let server = output.lines().find_map(|line| line.split_once("server ")).unwrap().1;
     let server = server.parse().unwrap();

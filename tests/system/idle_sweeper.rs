@@ -64,14 +64,14 @@ async fn a_node_that_can_not_subscribe_is_granted_all_the_same() {
     let redis = TestRedis::own().await;
     let space = TestNamespace::create(redis.client().await, 1).await;
     let rights = ["+@all", "-subscribe"];
-    let all = ["ACL", "SETUSER", "deaf", "reset", "on", ">secret", "~*", "&*"];
+    let all = ["ACL", "SETUSER", "unsubscribed", "reset", "on", ">secret", "~*", "&*"];
     let _: () = redis.run(&[&all[..], &rights].concat()).await;
     let mut config = redis.config();
-    config.redis_url = format!("redis://deaf:secret@127.0.0.1:{}", redis.port());
-    let deaf = space.through(grackle_client::Client::connect_with(config).await.unwrap());
+    config.redis_url = format!("redis://unsubscribed:secret@127.0.0.1:{}", redis.port());
+    let unsubscribed = space.through(grackle_client::Client::connect_with(config).await.unwrap());
     let (holder, waiting) = (space.lease().await, space.lease().await);
     space.take(&holder, 1).await;
-    let call = tokio::spawn(async move { deaf.acquire(&waiting, 1, 3).await });
+    let call = tokio::spawn(async move { unsubscribed.acquire(&waiting, 1, 3).await });
     let parked = format!("{}:{{ns}}:semaphore:s:parked", redis.prefix());
     eventually("it is parked", SOON, async || {
         let count: i64 = redis.run(&["ZCARD", &parked]).await;

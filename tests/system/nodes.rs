@@ -173,7 +173,7 @@ async fn a_server_told_to_stop_answers_its_waiters_at_once_and_keeps_their_place
     let call = wait_at(space, &stopping, &first).await;
     let behind = wait_at(space, &other, &second).await;
     let began = Instant::now();
-    assert!(stopping.terminate().await.success());
+    assert!(stopping.terminate().await.success(), "{}", stopping.log());
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     let (status, body) = call.await.unwrap().expect("an answer");
     assert_eq!((status, &body["code"]), (503, &Value::from("Unavailable")));
@@ -194,7 +194,7 @@ async fn a_server_told_to_stop_while_redis_is_frozen_answers_its_waiters_all_the
     let mut server = ServerProcess::start(&redis, &[]).await;
     let call = wait_at(&space, &server, &lease).await;
     redis.stop();
-    assert!(server.terminate().await.success());
+    assert!(server.terminate().await.success(), "{}", server.log());
     let (status, body) = call.await.unwrap().expect("an answer");
     assert_eq!((status, &body["code"]), (503, &Value::from("Unavailable")));
     redis.cont();

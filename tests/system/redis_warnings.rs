@@ -26,7 +26,7 @@ async fn a_redis_that_keeps_what_it_is_told_is_not_warned_of() {
     assert_eq!(findings(&redis).await, []);
     let mut server = ServerProcess::start(&redis, &[]).await;
     assert_eq!(page(server.url()).await, (200, "ready\n".to_owned()));
-    assert!(server.terminate().await.success());
+    assert!(server.terminate().await.success(), "{}", server.log());
     assert!(!server.log().contains("WARN"), "{}", server.log());
 }
 
@@ -76,7 +76,7 @@ async fn the_log_warns_once_and_readyz_each_time() {
         assert!(lines[1].starts_with("warning: Redis evicts keys"), "{said}");
         assert!(lines[2].starts_with("warning: Redis keeps nothing on disk"), "{said}");
     }
-    assert!(server.terminate().await.success());
+    assert!(server.terminate().await.success(), "{}", server.log());
     let log = server.log();
     let warnings: Vec<&str> = log.lines().filter(|line| line.contains("WARN")).collect();
     assert_eq!(warnings.len(), 2, "{log}");
@@ -125,6 +125,6 @@ async fn a_master_that_becomes_a_replica_makes_the_server_unready_until_it_is_on
 async fn the_private_redis_is_not_warned_of() {
     let mut server = ServerProcess::start_alone(&[]).await;
     assert_eq!(page(server.url()).await, (200, "ready\n".to_owned()));
-    assert!(server.terminate().await.success());
+    assert!(server.terminate().await.success(), "{}", server.log());
     assert!(!server.log().contains("WARN"), "{}", server.log());
 }

@@ -100,7 +100,8 @@ async fn dropped_while_it_waits_for_replicas_an_acquire_leaves_nothing() {
     let next_lease = space.lease().await;
     let waiter = next.wait(&next_lease, 1).await;
     dropped.abort();
-    assert!(dropped.await.unwrap_err().is_cancelled());
+    let error = dropped.await.unwrap_err();
+    assert!(error.is_cancelled(), "{error:?}");
     grackle_test_support::granted(waiter).await;
     next.release(&next_lease).await;
     held(0).await;

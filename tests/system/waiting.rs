@@ -84,7 +84,8 @@ async fn in_a_weighted_queue_a_burst_through_a_new_node_is_one_process_turns() {
     let _: i64 = redis.run(&["CLIENT", "KILL", "TYPE", "pubsub"]).await;
     here.release(&holder).await;
     here.until_waiting(20).await;
-    assert!(order().await.iter().all(|waiter| !waiter.set_aside));
+    let now = order().await;
+    assert!(now.iter().all(|waiter| !waiter.set_aside), "one is parked: {now:#?}");
     let left: Vec<_> = order().await.into_iter().map(|waiter| waiter.lease_id).collect();
     let granted = before.iter().position(|waiter| !left.contains(&waiter.lease_id)).unwrap();
     let stay = before.iter().enumerate().filter(|(at, _)| *at != granted);

@@ -37,22 +37,22 @@ async fn it_shows_the_state_at_once_and_what_any_node_changes() {
     let there = here.through(redis.client().await);
     let (first, second) = (there.lease().await, there.lease().await);
     there.take(&first, 2).await;
-    let mut looker = Watcher::at(&here);
-    assert_eq!(looker.state().await, there.state().await);
+    let mut watcher = Watcher::at(&here);
+    assert_eq!(watcher.state().await, there.state().await);
 
     let waiter = there.wait(&second, 1).await;
-    let seen = looker.until(|state| state.waiting_count == 1).await;
+    let seen = watcher.until(|state| state.waiting_count == 1).await;
     assert_eq!((seen.active_holds, seen.waiting_weight), (2, 1));
     there.release(&first).await;
     granted(waiter).await;
-    let seen = looker.until(|state| state.waiting_count == 0).await;
+    let seen = watcher.until(|state| state.waiting_count == 0).await;
     assert_eq!((seen.active_holds, seen.active_holders_count), (1, 1));
     describe(&there, "new").await;
-    looker.until(|state| state.description == "new" && state.version == 2).await;
+    watcher.until(|state| state.description == "new" && state.version == 2).await;
     there.revoke(&second).await;
-    let last = looker.until(|state| state.active_holds == 0).await;
+    let last = watcher.until(|state| state.active_holds == 0).await;
     assert_eq!(last, there.state().await);
-    drop(looker);
+    drop(watcher);
     redis.assert_nothing_left(&here.client).await;
 }
 
@@ -68,15 +68,15 @@ async fn it_shows_that_a_lease_has_ended_though_nobody_calls() {
         if before_it_was_watched {
             take().await;
         }
-        let mut looker = Watcher::at(&here);
+        let mut watcher = Watcher::at(&here);
         if !before_it_was_watched {
-            assert_eq!(looker.state().await.active_holds, 0);
+            assert_eq!(watcher.state().await.active_holds, 0);
             take().await;
         }
-        looker.until(|state| state.active_holds == 1).await;
+        watcher.until(|state| state.active_holds == 1).await;
         drop(there);
         let began = std::time::Instant::now();
-        looker.until(|state| state.active_holds == 0).await;
+        watcher.until(|state| state.active_holds == 0).await;
         assert!(began.elapsed() < Duration::from_secs(4), "before the next regular sweep");
     }
 }
@@ -85,14 +85,14 @@ async fn it_shows_that_a_lease_has_ended_though_nobody_calls() {
 async fn it_ends_when_the_semaphore_is_deleted() {
     let redis = TestRedis::own().await;
     let space = TestNamespace::create(redis.client().await, 2).await;
-    let mut lookers = [Watcher::at(&space), Watcher::at(&space)];
-    for looker in &mut lookers {
-        looker.state().await;
+    let mut watchers = [Watcher::at(&space), Watcher::at(&space)];
+    for watcher in &mut watchers {
+        watcher.state().await;
     }
     until_seen(&redis, &space, 1).await;
     delete(&space.through(redis.client().await)).await;
-    for looker in &mut lookers {
-        looker.until_deleted().await;
+    for watcher in &mut watchers {
+        watcher.until_deleted().await;
     }
     until_seen(&redis, &space, 0).await;
 }
@@ -101,32 +101,32 @@ async fn it_ends_when_the_semaphore_is_deleted() {
 async fn it_ends_when_its_namespace_is_deleted() {
     let redis = TestRedis::shared().await;
     let space = TestNamespace::create(redis.client().await, 2).await;
-    let mut looker = Watcher::at(&space);
-    looker.state().await;
+    let mut watcher = Watcher::at(&space);
+    watcher.state().await;
     let request = DeleteNamespaceRequest { namespace_name: space.namespace.clone() };
     space.client.delete_namespace(request).await.unwrap();
-    looker.until_deleted().await;
+    watcher.until_deleted().await;
 }
 
 #[tokio::test]
 async fn what_can_not_be_watched_is_an_error_and_the_end() {
     let redis = TestRedis::shared().await;
     let space = TestNamespace::create(redis.client().await, 2).await;
-    let mut looker = Watcher::at(&space.on_semaphore("none"));
-    let found = looker.next().await;
+    let mut watcher = Watcher::at(&space.on_semaphore("none"));
+    let found = watcher.next().await;
     assert!(matches!(found, Some(Err(Error::SemaphoreNotFound))), "{found:?}");
-    let found = looker.next().await;
+    let found = watcher.next().await;
     assert!(found.is_none(), "{found:?}");
-    assert!(looker.next().await.is_none(), "polled after its end it has ended still");
-    let mut looker = Watcher::at(&space.on_semaphore("not a name"));
-    let found = looker.next().await;
+    assert!(watcher.next().await.is_none(), "polled after its end it has ended still");
+    let mut watcher = Watcher::at(&space.on_semaphore("not a name"));
+    let found = watcher.next().await;
     assert!(matches!(found, Some(Err(Error::InvalidField { .. }))), "{found:?}");
-    let found = looker.next().await;
+    let found = watcher.next().await;
     assert!(found.is_none(), "{found:?}");
     let mut elsewhere = space.clone();
     elsewhere.namespace = "none".to_owned();
-    let mut looker = Watcher::at(&elsewhere);
-    let found = looker.next().await;
+    let mut watcher = Watcher::at(&elsewhere);
+    let found = watcher.next().await;
     assert!(matches!(found, Some(Err(Error::NamespaceNotFound))), "{found:?}");
 }
 
@@ -134,13 +134,13 @@ async fn what_can_not_be_watched_is_an_error_and_the_end() {
 async fn it_ends_with_an_error_when_its_client_shuts_down() {
     let redis = TestRedis::own().await;
     let space = TestNamespace::create(redis.client().await, 2).await;
-    let mut looker = Watcher::at(&space);
-    looker.state().await;
+    let mut watcher = Watcher::at(&space);
+    watcher.state().await;
     until_seen(&redis, &space, 1).await;
     space.client.shutdown().await;
-    let error = looker.next().await.unwrap().unwrap_err();
+    let error = watcher.next().await.unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
-    let found = looker.next().await;
+    let found = watcher.next().await;
     assert!(found.is_none(), "{found:?}");
     assert!(Watcher::at(&space).next().await.unwrap().is_err(), "nor does another begin");
     until_seen(&redis, &space, 0).await;
@@ -176,12 +176,12 @@ async fn nothing_is_published_while_nobody_watches() {
     use_it().await;
     assert_eq!(publishes().await, before);
 
-    let mut looker = Watcher::at(&space);
-    looker.state().await;
+    let mut watcher = Watcher::at(&space);
+    watcher.state().await;
     until_seen(&redis, &space, 1).await;
     use_it().await;
     assert_eq!(publishes().await, before + 2, "one a change");
-    drop(looker);
+    drop(watcher);
     until_seen(&redis, &space, 0).await;
     use_it().await;
     let after = publishes().await;
@@ -195,9 +195,9 @@ async fn a_thousand_who_look_on_are_one_subscription_and_one_message_a_change() 
     let redis = TestRedis::own().await;
     let space = TestNamespace::create(redis.client().await, 2).await;
     let lease = space.lease().await;
-    let mut lookers: Vec<_> = (0..1_000).map(|_| Watcher::at(&space)).collect();
-    for looker in &mut lookers {
-        looker.state().await;
+    let mut watchers: Vec<_> = (0..1_000).map(|_| Watcher::at(&space)).collect();
+    for watcher in &mut watchers {
+        watcher.state().await;
     }
     until_seen(&redis, &space, 1).await;
     let pubsub: String = redis.run(&["CLIENT", "LIST", "TYPE", "pubsub"]).await;
@@ -206,16 +206,16 @@ async fn a_thousand_who_look_on_are_one_subscription_and_one_message_a_change() 
 
     let before = redis.command_calls().await;
     space.take(&lease, 1).await;
-    for looker in &mut lookers {
-        looker.until(|state| state.active_holds == 1).await;
+    for watcher in &mut watchers {
+        watcher.until(|state| state.active_holds == 1).await;
     }
     let calls = redis.command_calls().await.since(&before);
     assert_eq!(calls.of("publish"), 1);
     // The acquire itself; a sweep or a renewal may fall in between.
     assert!(calls.of("evalsha") + calls.of("eval") <= 3, "{calls:?}");
 
-    let kept = lookers.pop().unwrap();
-    drop(lookers);
+    let kept = watchers.pop().unwrap();
+    drop(watchers);
     // The next change reaches the one that is left, so the others' leaving is over by then.
     let mut kept = kept;
     space.release(&lease).await;
@@ -230,15 +230,15 @@ async fn it_goes_on_after_its_subscription_is_killed() {
     let redis = TestRedis::own().await;
     let space = TestNamespace::create(redis.client().await, 5).await;
     let lease = space.lease().await;
-    let mut looker = Watcher::at(&space);
-    looker.state().await;
+    let mut watcher = Watcher::at(&space);
+    watcher.state().await;
     for weight in 1..=5 {
         until_seen(&redis, &space, 1).await;
         let killed: i64 = redis.run(&["CLIENT", "KILL", "TYPE", "pubsub"]).await;
         assert_eq!(killed, 1);
         // Nobody hears this one.
         space.take(&lease, weight).await;
-        looker.until(|state| state.active_holds == weight).await;
+        watcher.until(|state| state.active_holds == weight).await;
     }
 }
 
@@ -247,24 +247,24 @@ async fn it_goes_on_after_redis_has_restarted() {
     let mut redis = TestRedis::own_with(&["--appendonly", "yes"]).await;
     let space = TestNamespace::create(redis.client().await, 5).await;
     let lease = space.lease().await;
-    let mut looker = Watcher::at(&space);
-    looker.state().await;
+    let mut watcher = Watcher::at(&space);
+    watcher.state().await;
     redis.restart().await;
     space.take(&lease, 2).await;
-    looker.until(|state| state.active_holds == 2).await;
+    watcher.until(|state| state.active_holds == 2).await;
     space.release(&lease).await;
-    looker.until(|state| state.active_holds == 0).await;
+    watcher.until(|state| state.active_holds == 0).await;
 }
 
 #[tokio::test]
 async fn it_ends_after_redis_has_forgotten_all() {
     let mut redis = TestRedis::own().await;
     let space = TestNamespace::create(redis.client().await, 5).await;
-    let mut looker = Watcher::at(&space);
-    looker.state().await;
+    let mut watcher = Watcher::at(&space);
+    watcher.state().await;
     redis.kill();
     redis.start_again().await;
-    looker.until_deleted().await;
+    watcher.until_deleted().await;
 }
 
 #[tokio::test]
@@ -275,15 +275,15 @@ async fn one_that_is_deleted_and_made_again_while_the_link_is_silent_was_deleted
     let mut config = redis.config();
     config.redis_url = link.url();
     let far = near.through(Client::connect_with(config).await.unwrap());
-    let mut looker = Watcher::at(&far);
-    looker.state().await;
+    let mut watcher = Watcher::at(&far);
+    watcher.state().await;
     until_seen(&redis, &near, 1).await;
     link.go_silent();
     delete(&near).await;
     near.semaphore(near.name(), 7).await;
     link.cut();
     link.recover();
-    looker.until_deleted().await;
+    watcher.until_deleted().await;
     assert_eq!(Watcher::at(&far).state().await.permits, 7);
 }
 
@@ -301,5 +301,6 @@ async fn one_who_comes_later_sees_the_state_at_once() {
         "{second:?}"
     );
     // Without a word to Redis, but for what is due anyway.
-    assert!(redis.command_calls().await.since(&before).of("evalsha") <= 1);
+    let scripts = redis.command_calls().await.since(&before).of("evalsha");
+    assert!(scripts <= 1, "{scripts} scripts ran");
 }

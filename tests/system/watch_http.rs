@@ -115,7 +115,8 @@ async fn metrics_show_the_busiest_semaphores_and_no_more() {
     };
     space.until_waiting(1).await;
     space.release(&holder).await;
-    assert!(grackle_test_support::is_acquired(&call.await.unwrap()));
+    let answer = call.await.unwrap();
+    assert!(grackle_test_support::is_acquired(&answer), "{answer:?}");
     let get = serde_json::json!({ "namespace_name": "ns", "semaphore_name": "s" });
     let (_, seen) = http.call("GetSemaphore", get).await.unwrap();
     assert_eq!((&seen["semaphore"]["active_holds"], seen.get("convoy")), (&Value::from(1), None));
@@ -127,9 +128,8 @@ async fn metrics_show_the_busiest_semaphores_and_no_more() {
         "{lines:#?}"
     );
     assert_eq!(lines.len(), 5, "{lines:#?}");
-    assert!(
-        lines.contains(&r#"grackle_semaphore_occupancy_ratio{namespace="ns",semaphore="s"} 0.5"#)
-    );
+    let half = r#"grackle_semaphore_occupancy_ratio{namespace="ns",semaphore="s"} 0.5"#;
+    assert!(lines.contains(&half), "{lines:#?}");
     let drained = lines.iter().find(|line| line.contains("drained")).unwrap();
     assert!(!drained.ends_with(" 0"), "{drained}");
     server.stop().await;

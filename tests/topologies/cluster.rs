@@ -135,14 +135,14 @@ async fn a_slot_that_moves_takes_those_who_watch_along() {
     let here = TestNamespace::create_as(redis.client().await, namespace, 5).await;
     let there = here.through(redis.client().await);
     let lease = there.lease().await;
-    let mut looker = Watcher::at(&here);
-    looker.state().await;
+    let mut watcher = Watcher::at(&here);
+    watcher.state().await;
     let slot = cluster.slot(&format!("{{{namespace}}}")).await;
     cluster.begin_to_move(slot, 0, 1).await;
     while cluster.move_keys(slot, 0, 1, 100).await > 0 {}
     cluster.end_to_move(slot, 1).await;
     there.take(&lease, 1).await;
-    looker.until(|state| state.active_holds == 1).await;
+    watcher.until(|state| state.active_holds == 1).await;
     // By now it listens at the new master: the rest comes by messages.
     let channel = format!("{}:{{{namespace}}}:watch:{}", redis.prefix(), here.name());
     eventually("the new master is listened to", REPLACED_WITHIN, async || {
@@ -152,8 +152,8 @@ async fn a_slot_that_moves_takes_those_who_watch_along() {
     })
     .await;
     there.release(&lease).await;
-    looker.until(|state| state.active_holds == 0).await;
-    drop(looker);
+    watcher.until(|state| state.active_holds == 0).await;
+    drop(watcher);
     redis.assert_nothing_left(&here.client).await;
 }
 

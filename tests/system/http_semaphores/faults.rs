@@ -101,7 +101,7 @@ async fn a_server_that_is_told_to_stop_answers_those_who_wait_and_leaves_nothing
         tokio::spawn(async move { caller.send("POST", "/semaphore/down", Some(body)).await })
     };
     until_waiting(&client, "gate", 1).await;
-    assert!(stops.terminate().await.success());
+    assert!(stops.terminate().await.success(), "{}", stops.log());
     let answer = waiting.await.unwrap().expect("an answer");
     assert_eq!(answer, (503, json!("unavailable: this node shuts down: ask another")));
     until(&client, "gate", "nobody waits", |it| it.waiting_count == 0).await;
