@@ -8,7 +8,7 @@
 //! - [`wire`]: requests, answers and records
 //! - [`types`]: values of the SDK alone, such as the load of a semaphore
 //! - [`field_ranges`]: the fixed ranges of fields
-//! - `client`: the face; it checks a request and hands it to the engine
+//! - `client`: the public API; it checks a request and hands it to the engine
 //! - `engine`: what the calls of one client share: waiters, sweepers, watches, cleanup
 //! - `scripts`: one typed function for each Lua file
 //! - `transport`: connections to the servers, and which one has a namespace

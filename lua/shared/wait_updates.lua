@@ -1,4 +1,5 @@
 -- The wait of a lease in a queue: it is written, removed, and its calls are told.
+
 -- How long the alive mark of a node is valid: for three of its sweeps (`SWEEP_EVERY` in Rust).
 local ALIVE_FOR = 15000000
 -- A node ends its calls at their deadlines. One that has not done so a second later is gone.

@@ -1,4 +1,4 @@
-//! The face of the SDK: each operation checks its request and hands it to the engine.
+//! The public API of the SDK: each operation checks its request and hands it to the engine.
 //!
 //! - `connect`: making a client, and ending it
 //! - `namespaces`, `semaphores`, `leases`: records, created, read, updated and deleted

@@ -28,7 +28,7 @@ use crate::scripts::{Observer, Scripts};
 use crate::transport::keys::Keys;
 use crate::transport::topology::Topology;
 
-/// What the face of a client calls.
+/// What the public API of a client calls.
 pub(crate) struct Engine {
     pub(crate) scripts: Arc<Scripts>,
     pub(crate) tickets: Arc<Tickets>,

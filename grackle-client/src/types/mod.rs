@@ -1,4 +1,4 @@
-//! Values of the SDK's own face, in Rust's terms; [`wire`](crate::wire) has those of the protocol.
+//! Values of the SDK alone, in Rust's terms; [`wire`](crate::wire) has those of the protocol.
 
 mod event;
 mod load;
