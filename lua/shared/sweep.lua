@@ -99,11 +99,12 @@ local function first_due()
   return tonumber(lease) or math.huge, tonumber(other) or math.huge
 end
 
--- False where something due is left: then the script replies AGAIN, and the client calls again.
-local function sweep()
+-- False where something due is left: then the script replies AGAIN, and the client calls again. Calls `prepare`, if
+-- it is given, before it writes.
+local function sweep(prepare)
   local lease, other = first_due()
   if lease > now and other > now then return true end
-  allow_when_full()
+  if prepare then prepare() end
   local ended = redis.call('ZRANGEBYSCORE', leases, '-inf', now, 'LIMIT', 0, BATCH)
   local work = redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, BATCH)
   local done = #ended < BATCH and #work < BATCH

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use grackle_client::Error;
 use grackle_client::scripts::{AcquireArguments, Call, CallState, PageStart, SweepReply};
 use grackle_client::wire::Metadata;
 use grackle_test_support::TestRedis;
@@ -115,9 +116,11 @@ async fn a_read_does_what_is_due_where_memory_is_full() {
     n.dies().await;
     w.advance(3_600).await;
     let _: () = redis.run(&["CONFIG", "SET", "maxmemory", "1"]).await;
+    let lease = w.scripts.create_lease(NS, &lease_id("c"), "p", DAY, &Metadata::new()).await;
     let found = w.scripts.get_semaphore(NS, SEM).await;
     let _: () = redis.run(&["CONFIG", "SET", "maxmemory", "0"]).await;
     assert_eq!(found.unwrap().waiting_count, 0, "its node is dead");
+    assert!(matches!(lease, Err(Error::ResourceExhausted { .. })), "what is new: {lease:?}");
     w.end().await;
 }
 

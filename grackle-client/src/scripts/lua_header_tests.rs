@@ -110,7 +110,9 @@ const OUTCOMES: [&str; 11] = [
 /// Does the code of this part reply, rather than only define functions? A record's JSON is a reply too,
 /// where it is the whole one.
 fn replies_by_itself(part: &str, entry: &Entry) -> bool {
-    part == entry.name || ["sweep_first", "sweep_if_lease_due", "namespace_json"].contains(&part)
+    part == entry.name
+        || ["sweep_before_read", "sweep_first", "sweep_if_lease_due", "namespace_json"]
+            .contains(&part)
 }
 
 #[test]

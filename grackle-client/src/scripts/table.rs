@@ -45,6 +45,8 @@ const QUEUE: &[&str] = &[
 ];
 /// Sweeping, before anything else is done.
 const SWEEP: &[&str] = &["sweep", "sweep_first"];
+/// The same, in scripts that only read.
+const SWEEP_BEFORE_READ: &[&str] = &["sweep", "sweep_before_read"];
 /// The queue, made only where the script calls `queue()`.
 const QUEUE_ON_DEMAND: &[&str] = &["queue on demand"];
 /// Why a call waits.
@@ -92,13 +94,13 @@ scripts! {
     delete_namespace: [RECORDS, QUEUE, &["sweep", "clear_namespace"]];
     list_namespaces: [PAGE];
     create_semaphore: [NAMESPACE, RECORDS, QUEUE, &["details"]];
-    get_semaphore: [NAMESPACE, RECORDS, QUEUE, SWEEP];
+    get_semaphore: [NAMESPACE, RECORDS, QUEUE, SWEEP_BEFORE_READ];
     update_semaphore: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["details"]];
     delete_semaphore: [NAMESPACE, RECORDS, QUEUE];
-    list_semaphores: [NAMESPACE, RECORDS, QUEUE, SWEEP, PAGE];
-    list_semaphore_holders: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["holder_json"], PAGE];
-    list_semaphore_waiters: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["waiter_json"], PAGE];
-    get_semaphore_waiter: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["waiter_json"], EXPLAIN];
+    list_semaphores: [NAMESPACE, RECORDS, QUEUE, SWEEP_BEFORE_READ, PAGE];
+    list_semaphore_holders: [NAMESPACE, RECORDS, QUEUE, SWEEP_BEFORE_READ, &["holder_json"], PAGE];
+    list_semaphore_waiters: [NAMESPACE, RECORDS, QUEUE, SWEEP_BEFORE_READ, &["waiter_json"], PAGE];
+    get_semaphore_waiter: [NAMESPACE, RECORDS, QUEUE, SWEEP_BEFORE_READ, &["waiter_json"], EXPLAIN];
     acquire: [NAMESPACE, RECORDS, QUEUE_ON_DEMAND, EXPLAIN_ON_DEMAND, &["sweep_if_lease_due"]];
     resume: [NAMESPACE, RECORDS, QUEUE, SWEEP];
     time_out: [NAMESPACE, WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP, EXPLAIN];
@@ -115,7 +117,7 @@ scripts! {
     get_lease: [NAMESPACE, &["own_lease", "lease_json"]];
     refresh_lease: [NAMESPACE, WHEN_MEMORY_FULL, &["own_lease", "lease_json", "announce_expiry"]];
     revoke_lease: [NAMESPACE, WHEN_MEMORY_FULL, RECORDS, QUEUE, &["sweep"]];
-    list_leases: [NAMESPACE, RECORDS, QUEUE, SWEEP, &["lease_json"], PAGE];
+    list_leases: [NAMESPACE, RECORDS, QUEUE, SWEEP_BEFORE_READ, &["lease_json"], PAGE];
     sweep: [WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP];
     watch: [NAMESPACE, WHEN_MEMORY_FULL, RECORDS, QUEUE, SWEEP];
 }
@@ -180,5 +182,5 @@ files! {
     "announce_expiry" "hold_tickets" "claim_hold" "clear_namespace" "clock" "details" "discipline" "drain_rate" "explain"
     "flow" "hand_off" "hold" "holder_json" "keys" "lease_json" "namespace_json" "own_lease" "ownerless_hold" "page"
     "queue_exports" "queue_keys" "rank" "require_namespace" "semaphore" "slot_migration" "sweep"
-    "sweep_first" "sweep_if_lease_due" "test_clock" "wait_updates" "wait_record" "waiter_json" "when_memory_full"
+    "sweep_before_read" "sweep_first" "sweep_if_lease_due" "test_clock" "wait_updates" "wait_record" "waiter_json" "when_memory_full"
 }
